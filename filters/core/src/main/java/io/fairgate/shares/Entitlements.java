@@ -58,6 +58,24 @@ public final class Entitlements {
      *     and of a calculator, must have been applied
      */
     public Division of(int permits, Map<TenantId, Double> asked) {
+        Node pool = pool(asked);
+        double divided = Math.max(0, permits - pool.idle);
+        Map<TenantId, Double> ofTenants = new HashMap<>();
+        Map<String, Double> ofGroups = new HashMap<>();
+        pool.entitle(divided, ofTenants, ofGroups);
+        return new Division(divided, ofTenants, ofGroups);
+    }
+
+    /**
+     * The permits that are reserved and not asked for.
+     *
+     * @param asked as in {@link #of}
+     */
+    public double idle(Map<TenantId, Double> asked) {
+        return pool(asked).idle;
+    }
+
+    private Node pool(Map<TenantId, Double> asked) {
         Node pool = new Node(null, ShareGroups.NO_GROUP, ShareSettings.EQUAL);
         Map<String, Node> groups = new HashMap<>();
         asked.forEach((tenant, wanted) -> {
@@ -66,11 +84,7 @@ public final class Entitlements {
             parent(shares.groups().parents().get(tenant), pool, groups).children.add(leaf);
         });
         pool.wantAsChildren();
-        double divided = Math.max(0, permits - pool.idle);
-        Map<TenantId, Double> ofTenants = new HashMap<>();
-        Map<String, Double> ofGroups = new HashMap<>();
-        pool.entitle(divided, ofTenants, ofGroups);
-        return new Division(divided, ofTenants, ofGroups);
+        return pool;
     }
 
     private Node parent(@Nullable String name, Node pool, Map<String, Node> groups) {

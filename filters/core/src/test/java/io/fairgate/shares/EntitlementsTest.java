@@ -119,6 +119,18 @@ class EntitlementsTest {
     }
 
     @Test
+    void what_is_reserved_is_idle_until_it_is_asked_for() {
+        group("acme", ShareSettings.EQUAL.withGuaranteed(5, 5));
+        member("a", ShareSettings.EQUAL.withGuaranteed(2, 2), "acme");
+        asks("other", 100);
+        assertThat(new Entitlements(shares).idle(asked)).isEqualTo(5, EXACT);
+        asks("a", 4);
+        assertThat(new Entitlements(shares).idle(asked)).isOne();
+        asks("a", 6);
+        assertThat(new Entitlements(shares).idle(asked)).isZero();
+    }
+
+    @Test
     void a_reservation_of_a_tenant_counts_in_its_group_as_well() {
         group("acme", ShareSettings.EQUAL);
         member("a", ShareSettings.EQUAL.withGuaranteed(4, 4), "acme");

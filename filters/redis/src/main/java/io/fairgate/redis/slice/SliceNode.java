@@ -3,6 +3,12 @@ package io.fairgate.redis.slice;
 import io.fairgate.fairness.AskedPermits;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.embedded.PoolSlice;
+import io.fairgate.redis.division.ClusterShares;
+import io.fairgate.redis.division.LargeTurn;
+import io.fairgate.redis.division.NodeDemand;
+import io.fairgate.redis.division.NodeShare;
+import io.fairgate.redis.division.OwedPermits;
+import io.fairgate.redis.division.ToldDemands;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.status.SliceStatus;
 import java.time.Duration;
@@ -56,7 +62,8 @@ final class SliceNode {
     private final HeartbeatTimer heartbeats;
     private final HostedLeases leases;
     private final OwedPermits owed;
-    private final LargeTurn turn = new LargeTurn();
+    private final LargeTurn turn =
+            new LargeTurn(HeartbeatTimer.BEATS.multipliedBy(2).toNanos());
     private final SliceLog report;
     private final Outage outage;
     private final ToldDemands told = new ToldDemands();

@@ -9,7 +9,7 @@
  * <p><b>The heartbeat.</b> A node has at most one call to the ledger on its way. Each heartbeat says how many permits the node
  * <em>keeps</em>: a promise, because the node has stopped to use any others before it sends. What it gives up becomes free.
  * It also says how many permits the node <em>wants</em>. The ledger answers with the slice, which has grown when permits were
- * free. Each node finds its <em>target</em> itself ({@link io.fairgate.redis.slice.ClusterShares}), from what all nodes tell
+ * free. Each node finds its <em>target</em> itself ({@link io.fairgate.redis.division.ClusterShares}), from what all nodes tell
  * each other; a node above its target shrinks as its permits come free. {@link io.fairgate.redis.slice.SliceNode} sends the
  * heartbeats, and has the pool of its process follow. Targets are advice: wrong ones are unfair and never exceed
  * the pool.

@@ -303,4 +303,29 @@ class FairClusterTest {
         assertThat(measured.of("b") * measured.utilization()).isGreaterThan(0.48);
         assertThat(measured.mostInUse()).isEqualTo(10);
     }
+
+    /** Four gateways take turns with requests for all permits, and the fifth one has small requests. */
+    private static SimulatedGateways smallRequestsBesideFourLarge() {
+        SimulatedGateways gateways = new SimulatedGateways(10, TenantShares.EQUAL, 5);
+        for (int i = 0; i < 4; i++) {
+            gateways.connect("large" + i, i, 2, 10, about(50), Duration.ZERO);
+        }
+        gateways.connect("small", 4, BACKLOG, about(20));
+        return gateways;
+    }
+
+    @Test
+    void small_requests_keep_their_share_beside_several_gateways_with_large_ones() {
+        Measured measured = smallRequestsBesideFourLarge().measure(Duration.ofSeconds(20), MINUTE.multipliedBy(2));
+        assertThat(measured.of("small")).as("of 0.2").isGreaterThan(0.19);
+        assertFull(measured, 10, 0.9);
+    }
+
+    @Test
+    void small_requests_keep_their_share_beside_several_gateways_whose_turns_are_in_vain() {
+        SimulatedGateways gateways = smallRequestsBesideFourLarge();
+        gateways.connect("long", 4, 1, exactly(600_000));
+        Measured measured = gateways.measure(Duration.ofSeconds(20), MINUTE.multipliedBy(2));
+        assertThat(measured.of("small") * measured.utilization()).as("of 0.18").isGreaterThan(0.17);
+    }
 }

@@ -6,6 +6,8 @@ import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.redis.division.LargeDemand;
+import io.fairgate.redis.division.NodeDemand;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.status.SliceStatus;
 import io.fairgate.tenant.TenantId;

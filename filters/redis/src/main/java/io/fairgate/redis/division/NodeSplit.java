@@ -1,4 +1,4 @@
-package io.fairgate.redis.slice;
+package io.fairgate.redis.division;
 
 import io.fairgate.shares.Entitlements;
 import io.fairgate.shares.Entitlements.Division;

@@ -1,4 +1,4 @@
-package io.fairgate.redis.slice;
+package io.fairgate.redis.division;
 
 import io.fairgate.tenant.TenantId;
 import java.util.Map;
@@ -15,7 +15,7 @@ import java.util.Map;
  * @param groupParts how much of each group's share its tenants have at this node, more than 0 and at most 1: weight and guarantee
  *     of the group count here for that part
  */
-record NodeShare(
+public record NodeShare(
         int target,
         double entitled,
         boolean isScarce,
@@ -23,9 +23,9 @@ record NodeShare(
         Map<TenantId, Double> parts,
         Map<String, Double> groupParts) {
 
-    static final NodeShare NONE = new NodeShare(0, 0, false, false, Map.of(), Map.of());
+    public static final NodeShare NONE = new NodeShare(0, 0, false, false, Map.of(), Map.of());
 
-    NodeShare {
+    public NodeShare {
         parts = Map.copyOf(parts);
         groupParts = Map.copyOf(groupParts);
     }

@@ -1,4 +1,4 @@
-package io.fairgate.redis.slice;
+package io.fairgate.redis.division;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.offset;
@@ -14,7 +14,7 @@ class LargeTurnTest {
     private static final long MAX_COLLECT = TimeUnit.SECONDS.toNanos(1);
     private static final Offset<Double> CLOSE = offset(0.2);
 
-    private final LargeTurn turn = new LargeTurn();
+    private final LargeTurn turn = new LargeTurn(TimeUnit.MILLISECONDS.toNanos(200));
     private final OwedPermits owed = new OwedPermits(0);
     private long now;
 
@@ -50,17 +50,17 @@ class LargeTurnTest {
     }
 
     @Test
-    void in_its_turn_a_node_may_owe_half_a_second_of_the_permits() {
+    void in_its_turn_a_node_may_owe_a_second_of_the_permits() {
         update(true, 0);
-        assertThat(urgency()).isEqualTo(5);
-        has(10, 0.9);
+        assertThat(urgency()).isEqualTo(10);
+        has(10, 1.9);
         update(true, 10);
         assertThat(urgency()).isEqualTo(0.5, CLOSE);
         has(10, 0.2);
         update(true, 10);
         assertThat(urgency()).isEqualTo(-0.5, CLOSE);
         update(false, 10);
-        assertThat(urgency()).as("its turn has ended").isEqualTo(-5.5, CLOSE).isEqualTo(owed());
+        assertThat(urgency()).as("its turn has ended").isEqualTo(-10.5, CLOSE).isEqualTo(owed());
     }
 
     @Test
@@ -92,16 +92,16 @@ class LargeTurnTest {
 
     @Test
     void a_node_may_owe_twice_as_much_after_each_turn_in_vain() {
-        for (int most = 5; most <= 20; most *= 2) {
+        for (int most = 10; most <= 40; most *= 2) {
             update(true, 0);
             assertThat(urgency() - owed()).isEqualTo(most);
             update(false, 0);
         }
         update(true, 10);
-        assertThat(urgency() - owed()).as("with enough permits").isEqualTo(5);
+        assertThat(urgency() - owed()).as("with enough permits").isEqualTo(10);
         update(false, 10);
         update(true, 0);
-        assertThat(urgency() - owed()).as("after a turn that was not in vain").isEqualTo(5);
+        assertThat(urgency() - owed()).as("after a turn that was not in vain").isEqualTo(10);
     }
 
     @Test
@@ -123,7 +123,7 @@ class LargeTurnTest {
         update(false, 0);
         turn.update(share(false), 0, 0, 0, owed, MAX_COLLECT, now);
         update(true, 0);
-        assertThat(urgency()).isEqualTo(5);
+        assertThat(urgency()).isEqualTo(10);
     }
 
     @Test
@@ -155,6 +155,6 @@ class LargeTurnTest {
         turn.update(share(true), 10, 6, 4, owed, MAX_COLLECT, now);
         now += 2 * MAX_COLLECT;
         turn.update(share(true), 10, 6, 4, owed, MAX_COLLECT, now);
-        assertThat(urgency()).as("not in vain").isEqualTo(5);
+        assertThat(urgency()).as("not in vain").isEqualTo(10);
     }
 }

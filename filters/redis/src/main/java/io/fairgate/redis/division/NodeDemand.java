@@ -1,4 +1,4 @@
-package io.fairgate.redis.slice;
+package io.fairgate.redis.division;
 
 import io.fairgate.fairness.AskedPermits;
 import io.fairgate.tenant.TenantId;
@@ -16,9 +16,9 @@ import java.util.Map;
  * @param limit the size of the pool in the node's policy: while these differ, the smallest is in force
  * @param large of requests for many permits
  */
-record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit, LargeDemand large) {
+public record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit, LargeDemand large) {
 
-    static final NodeDemand NONE = new NodeDemand(Map.of(), 0, Integer.MAX_VALUE, LargeDemand.NONE);
+    public static final NodeDemand NONE = new NodeDemand(Map.of(), 0, Integer.MAX_VALUE, LargeDemand.NONE);
 
     /** The most tenants in a text, which then has 80 kB with the longest ids. */
     static final int MOST_TENANTS = 1_000;
@@ -34,7 +34,7 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit, LargeDem
     static final double MOST_PERMITS = 1e9;
 
     /** @throws IllegalArgumentException when a number is not finite, or a wanted one not more than 0 and at most a billion */
-    NodeDemand {
+    public NodeDemand {
         wanted = Map.copyOf(wanted);
         wanted.forEach((tenant, permits) -> {
             if (!(permits > 0 && permits <= MOST_PERMITS)) {
@@ -51,7 +51,7 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit, LargeDem
     }
 
     /** What requests ask for, with numbers as large as the others read. */
-    static NodeDemand of(AskedPermits asked, double owed, int limit, double urgency, int leased) {
+    public static NodeDemand of(AskedPermits asked, double owed, int limit, double urgency, int leased) {
         int needed = asked.largest() == 0 ? 0 : asked.largest() + leased;
         LargeDemand large = new LargeDemand(needed, urgency, leased, bounded(asked.behindLarge()));
         return new NodeDemand(bounded(asked.permits()), owed, limit, large);
@@ -67,7 +67,7 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit, LargeDem
      * The text for the ledger. Of more than {@value #MOST_TENANTS} tenants it names those that want most, and adds what the
      * others want to these, so that the sum is right.
      */
-    String text() {
+    public String text() {
         List<Map.Entry<TenantId, Double>> most = wanted.entrySet().stream()
                 .sorted(Map.Entry.<TenantId, Double>comparingByValue(Comparator.reverseOrder())
                         .thenComparing(entry -> entry.getKey().value()))
@@ -107,7 +107,7 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit, LargeDem
      * What a text says; {@link #NONE} for a malformed text, and for one of another version, as other nodes may write during an
      * upgrade.
      */
-    static NodeDemand parse(String text) {
+    public static NodeDemand parse(String text) {
         String[] words = text.split(" ", -1);
         if (words.length < NUMBERS || !words[0].equals(VERSION)) {
             return NONE;
@@ -132,7 +132,7 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit, LargeDem
     }
 
     /** The same without the first permits, which are served beside the slice; of all tenants by the same fraction. */
-    NodeDemand without(int permits) {
+    public NodeDemand without(int permits) {
         double all = sum(wanted);
         if (permits == 0 || all == 0) {
             return this;

@@ -1,4 +1,4 @@
-package io.fairgate.redis.slice;
+package io.fairgate.redis.division;
 
 import java.util.concurrent.TimeUnit;
 
@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Not for use by several threads at once.
  */
-final class OwedPermits {
+public final class OwedPermits {
 
     /** In nanoseconds: after this time, about a third is left. */
     private static final double FADING = TimeUnit.MINUTES.toNanos(1);
@@ -22,12 +22,12 @@ final class OwedPermits {
     private long since;
 
     /** @param now in nanoseconds of a clock that never goes back */
-    OwedPermits(long now) {
+    public OwedPermits(long now) {
         this.since = now;
     }
 
     /** From now on the node is entitled to this share, and has this slice. */
-    void update(long now, NodeShare share, int slice) {
+    public void update(long now, NodeShare share, int slice) {
         permitSeconds = permitSeconds(now);
         since = now;
         permits = share.isScarce() ? share.entitled() - slice : 0;
@@ -41,7 +41,7 @@ final class OwedPermits {
     }
 
     /** Negative for more than the node was entitled to. */
-    double permitSeconds(long now) {
+    public double permitSeconds(long now) {
         // The solution of owed' = permits - owed / fading.
         double left = Math.exp(-(now - since) / fading);
         return permitSeconds * left + permits * fading / TimeUnit.SECONDS.toNanos(1) * (1 - left);

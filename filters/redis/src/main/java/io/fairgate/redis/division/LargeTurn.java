@@ -1,4 +1,4 @@
-package io.fairgate.redis.slice;
+package io.fairgate.redis.division;
 
 /**
  * How urgent the largest request of a node is, if it needs more permits than the node is entitled to. The node with the most urgent request
@@ -14,13 +14,12 @@ package io.fairgate.redis.slice;
  * <p>So a turn is for nodes what a collection is for requests (docs/fairness.md, "Large requests"). All times are in nanoseconds. Not for use by
  * several threads at once.
  */
-final class LargeTurn {
+public final class LargeTurn {
 
-    private static final double SECONDS = 0.5;
+    private static final double SECONDS = 1;
     private static final int MOST_DOUBLINGS = 20;
     private static final double OTHERS_FIRST = -1e6;
-    /** A turn that is lost so soon costs nothing: nodes may disagree for a heartbeat. */
-    private static final long SHORT = HeartbeatTimer.BEATS.multipliedBy(2).toNanos();
+    private final long brief;
 
     /** Permits that the largest request needs. */
     private int needed;
@@ -41,8 +40,13 @@ final class LargeTurn {
     private boolean isPaused;
     private long pausedUntil;
 
+    /** @param brief a turn that is lost so soon costs nothing, because nodes may disagree for a heartbeat */
+    public LargeTurn(long brief) {
+        this.brief = brief;
+    }
+
     /** The urgency of the largest request. */
-    double urgency(OwedPermits owed, long now) {
+    public double urgency(OwedPermits owed, long now) {
         double permitSeconds = owed.permitSeconds(now);
         if (isOn) {
             return permitSeconds + most();
@@ -64,7 +68,8 @@ final class LargeTurn {
      * @param leased permits of leases, which it has beside them
      * @param maxCollect of the pool
      */
-    void update(NodeShare share, int needed, int slice, int leased, OwedPermits owed, long maxCollect, long now) {
+    public void update(
+            NodeShare share, int needed, int slice, int leased, OwedPermits owed, long maxCollect, long now) {
         boolean isLarger = needed > this.needed;
         this.needed = needed;
         inVain = needed == 0 ? 0 : inVain;
@@ -101,7 +106,7 @@ final class LargeTurn {
 
     private void endInVain(OwedPermits owed, long now) {
         inVain++;
-        if (isCollecting && now - collectingSince >= SHORT) {
+        if (isCollecting && now - collectingSince >= brief) {
             owed.atMost(Math.min(0, owed.permitSeconds(now) - owedBefore), now);
         }
     }

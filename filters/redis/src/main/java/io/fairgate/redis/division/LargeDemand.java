@@ -1,4 +1,4 @@
-package io.fairgate.redis.slice;
+package io.fairgate.redis.division;
 
 import io.fairgate.tenant.TenantId;
 import java.util.Map;
@@ -12,12 +12,12 @@ import java.util.Map;
  * @param behind of the permits that the requests of each tenant wait for, those that wait behind a request larger than the slice, that request
  *     included
  */
-record LargeDemand(int needed, double urgency, int leased, Map<TenantId, Double> behind) {
+public record LargeDemand(int needed, double urgency, int leased, Map<TenantId, Double> behind) {
 
-    static final LargeDemand NONE = new LargeDemand(0, 0, 0, Map.of());
+    public static final LargeDemand NONE = new LargeDemand(0, 0, 0, Map.of());
 
     /** @throws IllegalArgumentException when permits are negative, or the urgency is not finite */
-    LargeDemand {
+    public LargeDemand {
         behind = Map.copyOf(behind);
         behind.forEach((tenant, permits) -> {
             if (!(permits >= 0 && permits <= NodeDemand.MOST_PERMITS)) {
@@ -32,7 +32,7 @@ record LargeDemand(int needed, double urgency, int leased, Map<TenantId, Double>
     }
 
     /** The permits that wait behind large requests of the tenant. */
-    double behind(TenantId tenant) {
+    public double behind(TenantId tenant) {
         return behind.getOrDefault(tenant, 0.0);
     }
 }

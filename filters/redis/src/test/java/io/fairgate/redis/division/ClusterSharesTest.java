@@ -1,4 +1,4 @@
-package io.fairgate.redis.slice;
+package io.fairgate.redis.division;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.offset;
@@ -279,13 +279,31 @@ class ClusterSharesTest {
     }
 
     @Test
-    void a_sum_of_what_nodes_are_owed_that_has_other_reasons_decides_little() {
-        tells("one", 16, Map.of(A, 10.0), needs(10, 16, A, 10));
-        tells("two", 500, Map.of(B, 40.0));
-        assertTargets(10, 10, 0);
-        tells("one", -4, Map.of(A, 10.0), needs(10, -4, A, 10));
-        tells("two", -500, Map.of(B, 40.0));
+    void a_node_with_a_large_request_waits_while_the_others_are_owed_more() {
+        tells("three", 0, Map.of(TenantId.of("c"), 40.0));
+        tells("one", 5, Map.of(A, 10.0), needs(10, 5, A, 10));
+        tells("two", 11, Map.of(B, 40.0));
+        assertThat(of(10, "one").isFirst()).as("1.5 s, and 1.65 s").isFalse();
+        tells("three", -2, Map.of(TenantId.of("c"), 40.0));
+        assertThat(of(10, "one").isFirst()).as("1.5 s, and 1.35 s").isTrue();
+    }
+
+    @Test
+    void a_node_with_a_large_request_waits_until_it_is_owed_something_itself() {
+        tells("one", -0.1, Map.of(A, 10.0), needs(10, -0.1, A, 10));
+        tells("two", -5, Map.of(B, 40.0));
         assertTargets(10, 0, 10);
+        tells("one", 0, Map.of(A, 10.0), needs(10, 0, A, 10));
+        assertTargets(10, 10, 0);
+    }
+
+    /** What two such nodes have beside each other says nothing about the third. */
+    @Test
+    void other_nodes_with_large_requests_do_not_count_as_others() {
+        tells("one", 1, Map.of(A, 10.0), needs(10, 1, A, 10));
+        tells("two", 50, Map.of(TenantId.of("c"), 10.0), needs(10, 0.5, TenantId.of("c"), 10));
+        tells("three", 0.5, Map.of(B, 40.0));
+        assertThat(of(10, "one").isFirst()).isTrue();
     }
 
     @Test

@@ -71,6 +71,18 @@ class ClusterSharesTest {
     }
 
     @Test
+    void the_weight_of_a_group_counts_for_the_part_that_each_of_its_tenants_wants_at_the_node() {
+        shares = new ClusterShares(TenantShares.EQUAL
+                .withGroup("acme", Group.of(ShareSettings.EQUAL))
+                .withMember(A, ShareSettings.EQUAL, "acme")
+                .withMember(B, ShareSettings.EQUAL, "acme"));
+        tells("one", 0, Map.of(A, 75.0));
+        tells("two", 0, Map.of(A, 25.0, B, 100.0, TenantId.of("c"), 100.0));
+        assertThat(of(16, "one").groupParts()).containsOnly(Map.entry("acme", 0.375));
+        assertThat(of(16, "two").groupParts()).containsOnly(Map.entry("acme", 0.625));
+    }
+
+    @Test
     void the_nodes_that_are_owed_most_get_the_permits_of_which_several_have_a_part() {
         tells("one", 0.5, Map.of(A, 10.0));
         tells("two", 0.7, Map.of(B, 10.0));
@@ -255,6 +267,54 @@ class ClusterSharesTest {
         tells("three", -1, Map.of(B, 40.0));
         assertTargets(10, 6, 3);
         assertThat(target(10, "three")).isOne();
+    }
+
+    @Test
+    void beside_a_large_request_a_node_gets_its_leases_and_its_part_of_the_rest() {
+        TenantId c = TenantId.of("c");
+        tells("one", 1, Map.of(A, 7.0), needs(7, 1, A, 7));
+        tells("two", 0, Map.of(c, 4.0), new LargeDemand(0, 0, 3, Map.of()));
+        tells("three", -1, Map.of(B, 40.0));
+        assertTargets(16, 7, 3 + 1);
+        assertThat(target(16, "three")).isEqualTo(5);
+    }
+
+    @Test
+    void what_is_reserved_and_asked_for_beside_a_large_request_is_not_divided_twice() {
+        TenantId r = TenantId.of("r");
+        shares = new ClusterShares(TenantShares.EQUAL.withMember(r, ShareSettings.EQUAL.withGuaranteed(2, 2)));
+        tells("one", 1, Map.of(A, 6.0), needs(6, 1, A, 6));
+        tells("two", 0, Map.of(r, 2.0));
+        tells("three", -1, Map.of(B, 40.0));
+        assertTargets(10, 6, 2);
+        assertThat(target(10, "three")).isEqualTo(2);
+    }
+
+    @Test
+    void a_request_for_one_permit_beside_leases_is_not_large() {
+        tells("one", 1, Map.of(A, 6.0), new LargeDemand(6, 1, 5, Map.of(A, 1.0)));
+        tells("two", 0, Map.of(B, 40.0));
+        assertThat(of(10, "one").isFirst()).isFalse();
+        tells("one", 1, Map.of(A, 7.0), new LargeDemand(7, 1, 5, Map.of(A, 2.0)));
+        assertThat(of(10, "one").isFirst()).isTrue();
+    }
+
+    @Test
+    void permits_for_small_requests_of_a_node_count_for_its_large_one() {
+        TenantId c = TenantId.of("c");
+        tells("one", -9, Map.of(A, 8.0, c, 2.0), needs(8, -9, A, 8));
+        tells("two", -20, Map.of(B, 10.0), needs(10, -20, B, 10));
+        assertThat(of(10, "one").isFirst()).isTrue();
+    }
+
+    @Test
+    void without_other_nodes_a_node_is_compared_with_all() {
+        TenantId c = TenantId.of("c");
+        tells("one", 4, Map.of(A, 10.0), needs(10, 14, A, 10));
+        tells("two", -2, Map.of(B, 10.0, c, 2.0), needs(10, -20, B, 10));
+        assertThat(of(10, "one").isFirst()).isTrue();
+        tells("two", 50, Map.of(B, 10.0, c, 2.0), needs(10, -20, B, 10));
+        assertThat(of(10, "one").isFirst()).isFalse();
     }
 
     @Test

@@ -61,10 +61,10 @@ public final class ClusterShares {
         if (large.isEmpty()) {
             return share(own, split, split.target(self), split.isScarce(), false, split.entitled(self));
         }
-        large.leaveOut(wanted);
-        NodeSplit rest = NodeSplit.of(permits, wanted, owed, entitlements);
         int divided = (int) split.division().permits();
         Set<String> possible = large.thatFit(divided);
+        large.leaveOut(wanted, possible);
+        NodeSplit rest = NodeSplit.of(permits, wanted, owed, entitlements);
         boolean isOwed = possible.contains(self) || !large.contains(self);
         double entitled = isOwed ? split.entitled(self) : rest.entitled(self);
         String first = large.first(possible, rest).orElse(null);

@@ -107,12 +107,14 @@ final class LargeNodes {
     }
 
     /**
-     * Takes the permits for large requests out of what each node wants. The tenants of these nodes get no more of the others than they are entitled
-     * to at each node, because the permits for their large requests count for them as well.
+     * Takes the permits for large requests out of what each node wants.
+     *
+     * @param possible the nodes that may be first. Their tenants get no more of the other permits than they are entitled to at each node, because
+     *     the permits for large requests count for them as well
      */
-    void leaveOut(Map<String, Map<TenantId, Double>> wanted) {
+    void leaveOut(Map<String, Map<TenantId, Double>> wanted, Set<String> possible) {
         Set<TenantId> tenants = new HashSet<>();
-        names.forEach(name -> tenants.addAll(told(name).wanted().keySet()));
+        possible.forEach(name -> tenants.addAll(told(name).wanted().keySet()));
         wanted.replaceAll((name, byTenant) -> {
             LargeDemand large = contains(name) ? told(name).large() : LargeDemand.NONE;
             Map<TenantId, Double> rest = new HashMap<>();

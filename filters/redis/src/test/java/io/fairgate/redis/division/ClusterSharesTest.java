@@ -261,6 +261,14 @@ class ClusterSharesTest {
     }
 
     @Test
+    void a_request_that_fits_beside_no_lease_leaves_all_permits_to_the_others_of_its_node() {
+        TenantId c = TenantId.of("c");
+        tells("one", 0, Map.of(A, 3.0, B, 8.0, c, 2.0), new LargeDemand(5, 1, 2, Map.of(A, 3.0)));
+        tells("two", 0, Map.of());
+        assertTargets(4, 4, 0);
+    }
+
+    @Test
     void leases_of_others_stay_beside_a_large_request() {
         tells("one", 1, Map.of(A, 6.0), needs(6, 1, A, 6));
         tells("two", 0, Map.of(TenantId.of("c"), 3.0), new LargeDemand(0, 0, 3, Map.of()));

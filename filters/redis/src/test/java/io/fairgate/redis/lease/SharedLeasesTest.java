@@ -205,6 +205,30 @@ class SharedLeasesTest {
     }
 
     @Test
+    void no_permits_are_collected_for_a_request_that_does_not_fit_beside_a_lease_of_its_gateway() {
+        for (int i = 0; i < 8; i++) {
+            keepBusy(two, Duration.ofMillis(20 + i));
+        }
+        pass(SECOND);
+        LeaseId lease = two.holding(2);
+        CompletableFuture<Boolean> large = new CompletableFuture<>();
+        two.pool("pool")
+                .withPermit(
+                        PermitRequest.of("large").withPermits(3).withMaxWait(Duration.ofHours(1)),
+                        Mono.fromRunnable(() -> large.complete(true)))
+                .subscribe();
+        for (int i = 0; i < 500; i++) {
+            pass(Duration.ofMillis(10));
+            assertThat(two.inFlight())
+                    .as("requests for one permit, and the lease")
+                    .isEqualTo(4);
+        }
+        answer(three.leases.release(lease));
+        pass(Duration.ofSeconds(2));
+        assertThat(large).isCompletedWithValue(true);
+    }
+
+    @Test
     void a_lease_outlives_its_gateway() {
         LeaseId id = one.holding(3);
         long token = held(one, id).token();

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.ResourceLeakDetector;
+import java.lang.ref.PhantomReference;
+import java.lang.ref.ReferenceQueue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -19,6 +21,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 public final class NettyLeaks<T> extends ResourceLeakDetector<T> {
 
     private static final ExtensionContext.Namespace STORE = ExtensionContext.Namespace.create(NettyLeaks.class);
+    private static final long MOST_WAIT_MILLIS = 5_000;
     private static final Queue<String> FOUND = new ConcurrentLinkedQueue<>();
     private static final AtomicInteger DETECTORS = new AtomicInteger();
 
@@ -55,8 +58,20 @@ public final class NettyLeaks<T> extends ResourceLeakDetector<T> {
         ofTheClass.getStore(STORE).computeIfAbsent(NettyLeaks.class, key -> (AutoCloseable) NettyLeaks::assertNone);
     }
 
-    private static void assertNone() {
-        System.gc();
+    /** Returns when the JVM has told of objects that were collected, which it does some time after the collection. */
+    private static void collectGarbage() throws InterruptedException {
+        ReferenceQueue<Object> collected = new ReferenceQueue<>();
+        PhantomReference<Object> garbage = new PhantomReference<>(new Object(), collected);
+        for (int i = 0; i < 2; i++) {
+            System.gc();
+            if (collected.remove(MOST_WAIT_MILLIS) == garbage) {
+                return;
+            }
+        }
+    }
+
+    private static void assertNone() throws InterruptedException {
+        collectGarbage();
         // Netty looks for collected buffers when it makes a new one.
         for (int i = 0; i < 8; i++) {
             ByteBufAllocator.DEFAULT.directBuffer(16).release();

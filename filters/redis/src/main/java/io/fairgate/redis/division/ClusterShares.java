@@ -63,40 +63,43 @@ public final class ClusterShares {
         }
         int divided = (int) split.division().permits();
         Set<String> possible = large.thatFit(divided);
-        large.leaveOut(wanted, possible);
-        NodeSplit rest = NodeSplit.of(permits, wanted, owed, entitlements);
+        Map<String, Map<TenantId, Double>> small = large.withoutLarge(possible);
+        NodeSplit rest = NodeSplit.of(permits, small, owed, entitlements);
         boolean isOwed = possible.contains(self) || !large.contains(self);
         double entitled = isOwed ? split.entitled(self) : rest.entitled(self);
         String first = large.first(possible, rest).orElse(null);
         if (first == null) {
-            return share(own, split, rest.target(self), true, false, entitled);
+            boolean isScarce = !possible.isEmpty() || rest.isScarce();
+            return share(own, split, rest.target(self), isScarce, false, entitled);
         }
         int ofFirst = nodes.getOrDefault(first, NodeDemand.NONE).large().needed();
         if (first.equals(self)) {
             return share(own, split, ofFirst, true, true, entitled);
         }
-        wanted.remove(first);
-        return share(own, split, besideFirst(divided - ofFirst, self, wanted, nodes, owed), true, false, entitled);
+        small.remove(first);
+        return share(own, split, besideFirst(divided - ofFirst, self, small, nodes, owed), true, false, entitled);
     }
 
     /**
-     * What a node should have beside the first one. The leases of each node are first: they stay where they are.
+     * What a node should have beside the first one. Each node keeps its leases, and what is left is divided.
      *
      * @param permits those of the first node, and those that are reserved and not asked for, are not among them
      */
     private int besideFirst(
             int permits,
             String self,
-            Map<String, Map<TenantId, Double>> wanted,
+            Map<String, Map<TenantId, Double>> small,
             Map<String, NodeDemand> nodes,
             Map<String, Double> owed) {
+        Map<String, Map<TenantId, Double>> wanted = new HashMap<>();
         Map<TenantId, Double> ofAll = new HashMap<>();
         int leased = 0;
-        for (Map.Entry<String, Map<TenantId, Double>> node : wanted.entrySet()) {
+        for (Map.Entry<String, Map<TenantId, Double>> node : small.entrySet()) {
             int here = leased(nodes, node.getKey());
             leased += here;
-            node.setValue(NodeDemand.without(here, node.getValue()));
-            node.getValue().forEach((tenant, n) -> ofAll.merge(tenant, n, Double::sum));
+            Map<TenantId, Double> rest = NodeDemand.without(here, node.getValue());
+            wanted.put(node.getKey(), rest);
+            rest.forEach((tenant, n) -> ofAll.merge(tenant, n, Double::sum));
         }
         // The division takes away what is reserved and not asked for; that of the first node is asked for.
         int reserved = (int) entitlements.idle(ofAll);

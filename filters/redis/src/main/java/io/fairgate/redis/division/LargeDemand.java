@@ -7,7 +7,7 @@ import java.util.Map;
  * What a node tells the others of requests for many permits.
  *
  * @param needed the permits that the node must have, those of its leases included, to grant its largest request; 0 for none
- * @param urgency of that request, in permit-seconds ({@link LargeTurn}); below 0 the node lets others go first
+ * @param urgency of that request, in permit-seconds ({@link LargeTurn})
  * @param leased the permits of leases, which the node has beside its slice
  * @param behind of the permits that the requests of each tenant wait for, those that wait behind a request larger than the slice, that request
  *     included

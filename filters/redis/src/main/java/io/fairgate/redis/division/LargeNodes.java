@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -72,14 +73,15 @@ final class LargeNodes {
     }
 
     /**
-     * The node with the most urgent request; empty when it should let others go first, and these want the permits.
+     * The node with the most urgent request. Empty if the others are owed more, and want the permits.
      *
      * @param possible the nodes that may be first
      * @param rest the division if none is first
      */
     Optional<String> first(Set<String> possible, NodeSplit rest) {
-        double ofOthers = owedToOthers();
-        ToDoubleFunction<String> urgency = name -> told(name).large().urgency() - ofOthers * split.entitled(name);
+        Owed others = owedToOthers();
+        ToDoubleFunction<String> urgency =
+                name -> told(name).large().urgency() - others.comparedWith(split.entitled(name));
         return possible.stream()
                 .max(Comparator.comparingDouble(urgency))
                 .filter(name -> urgency.applyAsDouble(name) >= 0
@@ -87,46 +89,68 @@ final class LargeNodes {
     }
 
     /**
-     * What the nodes without large requests are owed, in seconds of what they are entitled to. Permits on their way from node to node are owed to
-     * all nodes; and after each turn, these nodes are owed something.
+     * What nodes are owed together.
+     *
+     * @param entitled the permits that they are entitled to now
      */
-    private double owedToOthers() {
-        double owed = 0;
-        double entitled = 0;
-        for (Map.Entry<String, NodeDemand> node : nodes.entrySet()) {
-            if (!contains(node.getKey())) {
-                owed += node.getValue().owed();
-                entitled += split.entitled(node.getKey());
-            }
+    private record Owed(double permitSeconds, double entitled) {
+
+        /**
+         * In permit-seconds: what a node is owed that is entitled to these permits and has waited as long. It is not more than they are owed in
+         * all: they may have been entitled to more before.
+         */
+        double comparedWith(double permits) {
+            double owed = Math.max(0, permitSeconds);
+            return permits < entitled ? owed * permits / entitled : owed;
         }
-        if (entitled < NodeSplit.ROUNDING) {
-            owed = nodes.values().stream().mapToDouble(NodeDemand::owed).sum();
-            entitled = Math.max(NodeSplit.ROUNDING, split.entitledInAll());
-        }
-        return Math.max(0, owed / entitled);
     }
 
     /**
-     * Takes the permits for large requests out of what each node wants.
-     *
-     * @param possible the nodes that may be first. Their tenants get no more of the other permits than they are entitled to at each node, because
-     *     the permits for large requests count for them as well
+     * What the nodes without large requests are owed, and without such nodes, what all are owed. Permits on their way from node to node are owed to
+     * all nodes; and after each turn, the others are owed something.
      */
-    void leaveOut(Map<String, Map<TenantId, Double>> wanted, Set<String> possible) {
-        Set<TenantId> tenants = new HashSet<>();
-        possible.forEach(name -> tenants.addAll(told(name).wanted().keySet()));
-        wanted.replaceAll((name, byTenant) -> {
-            LargeDemand large = contains(name) ? told(name).large() : LargeDemand.NONE;
+    private Owed owedToOthers() {
+        Owed others = owedTo(name -> !contains(name));
+        return others.entitled() < NodeSplit.ROUNDING ? owedTo(name -> true) : others;
+    }
+
+    private Owed owedTo(Predicate<String> which) {
+        double owed = 0;
+        double entitled = 0;
+        for (Map.Entry<String, NodeDemand> node : nodes.entrySet()) {
+            double permits = split.entitled(node.getKey());
+            if (which.test(node.getKey()) && permits >= NodeSplit.ROUNDING) {
+                owed += node.getValue().owed();
+                entitled += permits;
+            }
+        }
+        return new Owed(owed, entitled);
+    }
+
+    /**
+     * What each node wants without the permits for large requests.
+     *
+     * @param possible the nodes that may be first. At these nodes no tenant gets more of the other permits than it is entitled to there, and at the
+     *     other nodes no tenant that waits for a large request: the permits for that request count for them as well
+     */
+    Map<String, Map<TenantId, Double>> withoutLarge(Set<String> possible) {
+        Set<TenantId> waiting = new HashSet<>();
+        possible.forEach(name -> waiting.addAll(told(name).large().behind().keySet()));
+        Map<String, Map<TenantId, Double>> wanted = new HashMap<>();
+        nodes.forEach((name, node) -> {
+            LargeDemand large = contains(name) ? node.large() : LargeDemand.NONE;
             Map<TenantId, Double> rest = new HashMap<>();
-            byTenant.forEach((tenant, n) -> {
-                double most = tenants.contains(tenant) ? split.division().of(tenant) * split.part(tenant, n) : n;
+            node.wanted().forEach((tenant, n) -> {
+                boolean isBounded = possible.contains(name) || waiting.contains(tenant);
+                double most = isBounded ? split.division().of(tenant) * split.part(tenant, n) : n;
                 double left = Math.min(most, n - large.behind(tenant));
                 if (left > NodeSplit.ROUNDING) {
                     rest.put(tenant, left);
                 }
             });
-            return rest;
+            wanted.put(name, rest);
         });
+        return wanted;
     }
 
     private NodeDemand told(String name) {

@@ -19,7 +19,8 @@ public final class LargeTurn {
     private static final double SECONDS = 1;
     private static final int MOST_DOUBLINGS = 20;
     private static final double OTHERS_FIRST = -1e6;
-    private final long brief;
+
+    private final long freeNanos;
 
     /** Permits that the largest request needs. */
     private int needed;
@@ -40,9 +41,9 @@ public final class LargeTurn {
     private boolean isPaused;
     private long pausedUntil;
 
-    /** @param brief a turn that is lost so soon costs nothing, because nodes may disagree for a heartbeat */
-    public LargeTurn(long brief) {
-        this.brief = brief;
+    /** @param freeNanos a turn that is lost within this time costs nothing: nodes may disagree for a heartbeat */
+    public LargeTurn(long freeNanos) {
+        this.freeNanos = freeNanos;
     }
 
     /** The urgency of the largest request. */
@@ -106,7 +107,7 @@ public final class LargeTurn {
 
     private void endInVain(OwedPermits owed, long now) {
         inVain++;
-        if (isCollecting && now - collectingSince >= brief) {
+        if (isCollecting && now - collectingSince >= freeNanos) {
             owed.atMost(Math.min(0, owed.permitSeconds(now) - owedBefore), now);
         }
     }

@@ -269,6 +269,30 @@ class ClusterSharesTest {
     }
 
     @Test
+    void a_large_request_bounds_no_tenant_without_one_at_the_other_nodes() {
+        tells("one", -9, Map.of(A, 10.0, B, 20.0), needs(10, -9, A, 10));
+        tells("two", 1, Map.of(B, 20.0));
+        assertThat(of(10, "one").isFirst()).isFalse();
+        assertTargets(10, 1, 9);
+    }
+
+    @Test
+    void permits_in_advance_are_no_debt_while_a_request_does_not_fit_beside_leases() {
+        tells("one", 0, Map.of(A, 100.0), needs(100, 0, A, 100));
+        tells("two", 0, Map.of(B, 1.0), new LargeDemand(0, 0, 1, Map.of()));
+        assertThat(of(100, "one").isScarce()).isFalse();
+    }
+
+    @Test
+    void others_that_want_less_than_before_count_with_no_more_than_they_are_owed() {
+        tells("one", 9, Map.of(A, 10.0), needs(10, 9, A, 10));
+        tells("two", 10, Map.of(B, 1.0));
+        assertThat(of(10, "one").isFirst()).isFalse();
+        tells("one", 10, Map.of(A, 10.0), needs(10, 10, A, 10));
+        assertThat(of(10, "one").isFirst()).as("not 9 times as much").isTrue();
+    }
+
+    @Test
     void leases_of_others_stay_beside_a_large_request() {
         tells("one", 1, Map.of(A, 6.0), needs(6, 1, A, 6));
         tells("two", 0, Map.of(TenantId.of("c"), 3.0), new LargeDemand(0, 0, 3, Map.of()));

@@ -18,6 +18,9 @@ import java.util.function.ToDoubleFunction;
  */
 final class LargeNodes {
 
+    /** See {@link Owed#comparedWith}. */
+    private static final double SECONDS = 3;
+
     private final Map<String, NodeDemand> nodes;
     private final NodeSplit split;
     private final Set<String> names;
@@ -96,12 +99,13 @@ final class LargeNodes {
     private record Owed(double permitSeconds, double entitled) {
 
         /**
-         * In permit-seconds: what a node is owed that is entitled to these permits and has waited as long. It is not more than they are owed in
-         * all: they may have been entitled to more before.
+         * In permit-seconds: what a node is owed that is entitled to these permits and has waited as long. The nodes may have been entitled to more
+         * before; so after some seconds it is not more than they are owed in all.
          */
         double comparedWith(double permits) {
             double owed = Math.max(0, permitSeconds);
-            return permits < entitled ? owed * permits / entitled : owed;
+            double most = Math.max(owed, SECONDS * permits);
+            return owed == 0 ? 0 : Math.min(owed * permits / entitled, most);
         }
     }
 

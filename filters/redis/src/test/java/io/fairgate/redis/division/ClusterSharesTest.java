@@ -285,11 +285,20 @@ class ClusterSharesTest {
 
     @Test
     void others_that_want_less_than_before_count_with_no_more_than_they_are_owed() {
-        tells("one", 9, Map.of(A, 10.0), needs(10, 9, A, 10));
-        tells("two", 10, Map.of(B, 1.0));
+        tells("one", 99, Map.of(A, 10.0), needs(10, 99, A, 10));
+        tells("two", 100, Map.of(B, 1.0));
         assertThat(of(10, "one").isFirst()).isFalse();
-        tells("one", 10, Map.of(A, 10.0), needs(10, 10, A, 10));
+        tells("one", 100, Map.of(A, 10.0), needs(10, 100, A, 10));
         assertThat(of(10, "one").isFirst()).as("not 9 times as much").isTrue();
+    }
+
+    @Test
+    void others_that_are_owed_little_count_by_how_long_they_have_waited() {
+        tells("one", 8, Map.of(A, 10.0), needs(10, 8, A, 10));
+        tells("two", 1, Map.of(B, 1.0));
+        assertThat(of(10, "one").isFirst()).isFalse();
+        tells("one", 9, Map.of(A, 10.0), needs(10, 9, A, 10));
+        assertThat(of(10, "one").isFirst()).isTrue();
     }
 
     @Test

@@ -47,8 +47,8 @@ public final class NettyLeaks<T> extends ResourceLeakDetector<T> {
     }
 
     /**
-     * Looks for leaks when all tests of the class have run: a garbage collection after each test took a third of the time of all
-     * tests here.
+     * Looks for leaks when all tests of the class have run: a garbage collection after each test took a quarter of the processor
+     * time of all tests here.
      */
     static void assertNoneAfterTheClassOf(ExtensionContext test) {
         ExtensionContext ofTheClass = test;

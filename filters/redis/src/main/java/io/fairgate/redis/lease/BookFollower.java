@@ -80,11 +80,10 @@ final class BookFollower {
         Wait wait = lease.waiting();
         if (here == null && wait == null) {
             local.forgetPayment(id);
-            return Mono.just(true); // it holds permits of the pools of a gateway that has ended
         }
         HostedLease now = local.hosted(lease);
         local.expires(lease, found.clock());
-        ledgers.areExtended(lease.grants(), lease.expires() - found.clock());
+        local.keep(lease, found.clock());
         local.leave(now, wait == null ? null : wait.permits(), null);
         return endOthers(now, lease)
                 .then(Mono.fromRunnable(() -> {

@@ -1,6 +1,7 @@
 package io.fairgate.redis.lease;
 
 import io.fairgate.lease.LeaseId;
+import io.fairgate.redis.lease.BookedLease.Grant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,9 @@ final class HostedLease {
     /** Its record, as far as this gateway knows. */
     private BookedLease known;
 
+    /** What this gateway tells ledgers that have lost it. */
+    private List<Grant> kept = List.of();
+
     HostedLease(BookedLease lease) {
         this.id = lease.id();
         this.known = lease;
@@ -30,6 +34,14 @@ final class HostedLease {
         if (lease.revision() >= known.revision()) {
             known = lease;
         }
+    }
+
+    /** From now on this gateway tells ledgers of these grants. Returns those of which it did before, and does no longer. */
+    synchronized List<Grant> keep(List<Grant> grants) {
+        List<Grant> over = new ArrayList<>(kept);
+        over.removeIf(before -> grants.stream().anyMatch(each -> each.claim().equals(before.claim())));
+        kept = grants;
+        return over;
     }
 
     /** Returns the hold that waits for these permits or has got them, and makes one if there is none. */

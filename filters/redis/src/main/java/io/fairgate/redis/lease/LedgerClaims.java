@@ -100,12 +100,22 @@ final class LedgerClaims {
         return failed instanceof LeasesUnavailableException ? failed : new LeasesUnavailableException(failed);
     }
 
-    /** Another gateway has had the ledgers keep the lease for as long. */
-    void areExtended(List<Grant> grants, long lasts) {
+    /** This gateway tells the ledgers of these permits when they have lost them. */
+    void keep(List<Grant> grants, long lasts) {
+        for (Grant grant : grants) {
+            LeasePermits permits = of(grant.pool());
+            if (permits != null && grant.isRecorded()) {
+                permits.keep(grant.claim(), grant.permits(), ttl(lasts));
+            }
+        }
+    }
+
+    /** And no longer: they have ended, or another gateway does. */
+    void forget(List<Grant> grants) {
         for (Grant grant : grants) {
             LeasePermits permits = of(grant.pool());
             if (permits != null) {
-                permits.isExtended(grant.claim(), ttl(lasts));
+                permits.forget(grant.claim());
             }
         }
     }

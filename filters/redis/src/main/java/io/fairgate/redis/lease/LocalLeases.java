@@ -99,6 +99,15 @@ final class LocalLeases {
         }
     }
 
+    /** This gateway tells the ledgers of the permits of this lease when they have lost them, whichever gateway has granted them. */
+    void keep(BookedLease lease, long clock) {
+        HostedLease here = hosted.get(lease.id());
+        if (here != null) {
+            ledgers.forget(here.keep(lease.grants()));
+            ledgers.keep(lease.grants(), lease.expires() - clock);
+        }
+    }
+
     boolean hosts(HostedLease lease) {
         return hosted.get(lease.id) == lease;
     }
@@ -275,6 +284,7 @@ final class LocalLeases {
         if (here == null) {
             return Mono.empty();
         }
+        ledgers.forget(here.keep(List.of()));
         leave(here, null, goesOn == null ? new LeaseGoneException(id) : MOVED);
         Set<String> kept = goesOn == null
                 ? Set.of()

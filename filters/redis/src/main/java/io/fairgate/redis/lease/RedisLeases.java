@@ -256,6 +256,7 @@ public final class RedisLeases implements Leases {
                     }
                     if (isHere(now)) {
                         local.hosted(now);
+                        local.keep(now, change.found().clock());
                     }
                     knows(now, change.found().clock());
                     return Mono.just(waiting(now, lacking, toPay));
@@ -424,6 +425,10 @@ public final class RedisLeases implements Leases {
             return change(lease.without(pool), Place.KEPT).flatMap(change -> {
                 if (!change.isDone()) {
                     return release(id, change.found(), pool);
+                }
+                BookedLease now = change.found().lease();
+                if (now != null) {
+                    knows(now, change.found().clock());
                 }
                 LeaseStatus before = lease.status(found.clock());
                 before.held().stream()

@@ -9,6 +9,9 @@ package io.fairgate.redis.slice;
  */
 record LeaseClaim(String id, int permits, long ttlMillis, long token) {
 
+    /** Of a lease that another node has granted. No ledger gives this token. */
+    private static final long NOT_TOLD = 1;
+
     LeaseClaim {
         if (permits < 1 || ttlMillis < 1 || token < 0) {
             throw new IllegalArgumentException(
@@ -17,8 +20,18 @@ record LeaseClaim(String id, int permits, long ttlMillis, long token) {
         }
     }
 
+    /** A lease that the ledger has, by what another node has told. */
+    static LeaseClaim told(String id, int permits, long ttlMillis) {
+        return new LeaseClaim(id, permits, ttlMillis, NOT_TOLD);
+    }
+
     boolean isNew() {
         return token == 0;
+    }
+
+    /** Whether the ledger has not answered about it yet. */
+    boolean isOnlyTold() {
+        return token == NOT_TOLD;
     }
 
     LeaseClaim lasting(long forMillis) {

@@ -39,9 +39,17 @@ public final class LeasePermits {
         return node.extend(lease, millis(ttl));
     }
 
-    /** Another process has had the ledger keep a lease of this pool for {@code ttl}: after lost writes, this one says so. */
-    public void isExtended(String lease, Duration ttl) {
-        node.isExtended(lease, millis(ttl));
+    /**
+     * The ledger has this lease, of any process, which lasts for {@code ttl} from now. After lost writes this process has the ledger record it again,
+     * until {@link #forget}, {@link #end} or {@link #leave}.
+     */
+    public void keep(String lease, int permits, Duration ttl) {
+        node.keep(LeaseClaim.told(lease, permits, millis(ttl)));
+    }
+
+    /** This process no longer has the ledger record a lease again. */
+    public void forget(String lease) {
+        node.forget(lease);
     }
 
     /**
@@ -55,7 +63,10 @@ public final class LeasePermits {
         return node.end(lease, release);
     }
 
-    /** The pool of this process does not have the permits in flight any more; the ledger keeps the lease. */
+    /**
+     * The pool of this process does not have the permits in flight any more; the ledger keeps the lease, and another process tells it of the lease
+     * after lost writes.
+     */
     public Mono<Void> leave(String lease, Runnable release) {
         return node.leave(lease, release);
     }

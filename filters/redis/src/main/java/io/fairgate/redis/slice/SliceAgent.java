@@ -62,9 +62,10 @@ final class SliceAgent {
         endIfOver(now);
         shrink(inUse);
         List<LeaseClaim> leases = new ArrayList<>(unrecorded.values());
-        if (assertedIn < seen.epoch()) {
-            leases.addAll(recorded.values());
-        }
+        boolean isNewEpoch = assertedIn < seen.epoch();
+        recorded.values().stream()
+                .filter(lease -> isNewEpoch || lease.isOnlyTold())
+                .forEach(leases::add);
         sentAt = now;
         unanswered = new Heartbeat(node, ++sequence, seen, slice - moving(), target, limit, leases, demand, false);
         return unanswered;
@@ -144,6 +145,13 @@ final class SliceAgent {
     /** The ledger keeps the lease for this time: if the node has to assert it, it says so. */
     void lasts(String id, long ttlMillis) {
         recorded.computeIfPresent(id, (same, lease) -> lease.lasting(ttlMillis));
+    }
+
+    /** A lease that another node has granted: this one asserts it from the next heartbeat on, until it has ended. */
+    void keep(LeaseClaim told) {
+        if (!unrecorded.containsKey(told.id())) {
+            recorded.merge(told.id(), told, (known, later) -> known.lasting(later.ttlMillis()));
+        }
     }
 
     /** A lease that this node knows to have ended: it asserts it no more. */

@@ -199,11 +199,17 @@ final class SliceNode {
     Mono<Boolean> extend(String id, long ttlMillis) {
         return Mono.defer(() -> ledger.extend(id, ttlMillis))
                 .timeout(PATIENCE, timers)
-                .doOnNext(isHeld -> isExtended(id, ttlMillis));
+                .doOnNext(isHeld -> run(() -> agent.lasts(id, ttlMillis)));
     }
 
-    void isExtended(String id, long ttlMillis) {
-        run(() -> agent.lasts(id, ttlMillis));
+    /** As {@link LeasePermits#keep}. */
+    void keep(LeaseClaim told) {
+        run(() -> agent.keep(told));
+    }
+
+    /** As {@link LeasePermits#forget}. */
+    void forget(String id) {
+        run(() -> agent.forget(id));
     }
 
     /** As {@link LeasePermits#end}. */

@@ -12,6 +12,7 @@ import io.fairgate.lease.LeasesUnavailableException;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.redis.lease.SharedLeases.Gateway;
+import io.fairgate.redis.slice.NearPools;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -418,6 +419,50 @@ class SharedLeasesTest {
     private void loseBook() {
         NearBook.redis().flushall();
         cluster.otherServer("server " + cluster.time.now(TimeUnit.MILLISECONDS));
+    }
+
+    private void loseLedgers() {
+        cluster.pools.flush("server " + cluster.time.now(TimeUnit.MILLISECONDS));
+        pass(NearPools.AFTER_RECOVERY);
+    }
+
+    @Test
+    void the_gateway_that_takes_the_lease_of_another_writes_it_again_when_redis_has_lost_all() {
+        LeaseId id = one.holding(3);
+        long token = held(one, id).token();
+        one.kill();
+        pass(LeaseBook.LIVE.plus(SECOND));
+        answer(three.leases.extend(id, Duration.ofMinutes(1)));
+        pass(SECOND);
+        loseBook();
+        loseLedgers();
+        pass(SharedLeases.TTL);
+        assertThat(held(three, id).permits()).isEqualTo(3);
+        assertThat(held(three, id).token()).isEqualTo(token);
+        assertThat(cluster.pools.leased("pool")).as("for as long as extended").isEqualTo(3);
+        answer(three.leases.release(id));
+        pass(SECOND);
+        loseBook();
+        loseLedgers();
+        assertThat(exists(two, id)).as("released").isFalse();
+        assertThat(cluster.pools.leased("pool")).isZero();
+    }
+
+    @Test
+    void the_host_of_a_lease_writes_again_what_its_former_host_has_granted() {
+        LeaseId id = one.holding(3);
+        CompletableFuture<Boolean> more = two.acquire(id, LeaseRequest.of("other", 1, LONG, SharedLeases.TTL));
+        pass(SECOND);
+        assertThat(more).isCompletedWithValue(true);
+        loseLedgers();
+        assertThat(cluster.pools.leased("pool")).isEqualTo(3);
+        assertThat(cluster.pools.leased("other")).isOne();
+        answer(one.leases.release(id, "pool"));
+        pass(SECOND);
+        loseLedgers();
+        assertThat(cluster.pools.leased("pool")).as("released").isZero();
+        assertThat(cluster.pools.leased("other")).isOne();
+        answer(one.leases.release(id));
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.redis.connection.RedisProcess;
 import java.io.IOException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -101,6 +102,7 @@ class RedisOutageTest {
                 .contains("Pool pool: no answer of Redis for ", "this gateway goes on with 1 of 8 permits (reserve).");
     }
 
+    @Tag("long")
     @Test
     void an_optimistic_one_goes_on_with_its_part_of_the_pool(CapturedOutput output) throws IOException {
         outage(

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -108,6 +109,7 @@ class SharedLeaseTest {
         }
     }
 
+    @Tag("long")
     @Test
     void a_place_in_the_queue_is_kept_at_any_gateway_and_after_the_end_of_its_own() {
         Answer all = all(one, "all");

@@ -147,6 +147,7 @@ class SharedPoolIT {
         awaitServed(atOne);
     }
 
+    @Tag("long")
     @Test
     void redis_is_killed_and_started_again() throws Exception {
         redis.close();

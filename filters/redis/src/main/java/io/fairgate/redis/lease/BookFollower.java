@@ -80,6 +80,9 @@ final class BookFollower {
         Wait wait = lease.waiting();
         if (here == null && wait == null) {
             local.forgetPayment(id);
+            if (lease.grants().isEmpty()) {
+                return Mono.just(true);
+            }
         }
         HostedLease now = local.hosted(lease);
         local.expires(lease, found.clock());

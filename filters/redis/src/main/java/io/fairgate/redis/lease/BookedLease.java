@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param revision grows with each change of the record
  * @param serial grows with each lease that is opened
  * @param remembered how long its id is remembered after its end
- * @param host the gateway in whose pools the lease waits, and which has granted its permits
+ * @param host the gateway in whose pools the lease waits, and which tells the ledgers of its permits when they have lost them
  * @param maxHold the longest hold
  * @param ends the end of the longest hold
  * @param extendedUntil the expiry that the last extension promised

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A lease in the pools of this gateway. For any thread. */
+/** A lease that this gateway hosts: it waits in the pools here, or was granted here, or is that of a gateway that has ended. For any thread. */
 final class HostedLease {
 
     final LeaseId id;
@@ -17,8 +17,10 @@ final class HostedLease {
     /** Its record, as far as this gateway knows. */
     private BookedLease known;
 
-    /** What this gateway tells ledgers that have lost it. */
+    /** The grants of which this gateway tells the ledgers when they have lost them, and the revision of the record that named them. */
     private List<Grant> kept = List.of();
+
+    private long keptSince;
 
     HostedLease(BookedLease lease) {
         this.id = lease.id();
@@ -36,12 +38,23 @@ final class HostedLease {
         }
     }
 
-    /** From now on this gateway tells ledgers of these grants. Returns those of which it did before, and does no longer. */
-    synchronized List<Grant> keep(List<Grant> grants) {
-        List<Grant> over = new ArrayList<>(kept);
-        over.removeIf(before -> grants.stream().anyMatch(each -> each.claim().equals(before.claim())));
-        kept = grants;
-        return over;
+    /** Whether the record is no older than the one whose grants are kept: then these are kept. */
+    synchronized boolean keeps(BookedLease lease) {
+        if (lease.revision() < keptSince) {
+            return false;
+        }
+        keptSince = lease.revision();
+        kept = lease.grants();
+        return true;
+    }
+
+    synchronized List<Grant> kept() {
+        return kept;
+    }
+
+    /** This one has ended. */
+    synchronized void keepsNot(Grant ended) {
+        kept = kept.stream().filter(each -> !each.claim().equals(ended.claim())).toList();
     }
 
     /** Returns the hold that waits for these permits or has got them, and makes one if there is none. */

@@ -110,7 +110,7 @@ final class LedgerClaims {
         }
     }
 
-    /** And no longer: they have ended, or another gateway does. */
+    /** This gateway no longer tells the ledgers of these permits. */
     void forget(List<Grant> grants) {
         for (Grant grant : grants) {
             LeasePermits permits = of(grant.pool());

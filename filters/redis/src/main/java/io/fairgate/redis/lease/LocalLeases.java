@@ -18,6 +18,8 @@ import io.fairgate.redis.lease.BookedLease.Grant;
 import io.fairgate.redis.lease.BookedLease.Wait;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -29,7 +31,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The leases that wait in the pools of this gateway, and those whose permits these pools have granted. Each {@link Hold} is one of {@link
+ * The leases that this gateway hosts: they wait in its pools, or these have granted their permits, or the gateway that has granted them has
+ * ended. Each {@link Hold} is one of {@link
  * EmbeddedLeases}, whose queues and permits these are, and which never expires there: the book ends it. For any thread.
  */
 final class LocalLeases {
@@ -102,10 +105,25 @@ final class LocalLeases {
     /** This gateway tells the ledgers of the permits of this lease when they have lost them, whichever gateway has granted them. */
     void keep(BookedLease lease, long clock) {
         HostedLease here = hosted.get(lease.id());
-        if (here != null) {
-            ledgers.forget(here.keep(lease.grants()));
+        if (here == null) {
+            return;
+        }
+        List<Grant> before;
+        synchronized (here) { // what leaves this gateway meanwhile must not be kept
+            before = here.kept();
+            if (!hosts(here) || !here.keeps(lease)) {
+                return;
+            }
             ledgers.keep(lease.grants(), lease.expires() - clock);
         }
+        Set<String> named = claims(lease);
+        before.stream()
+                .filter(grant -> !named.contains(grant.claim()))
+                .forEach(ended -> end(here, ended).subscribe());
+    }
+
+    private static Set<String> claims(BookedLease lease) {
+        return lease.grants().stream().map(Grant::claim).collect(Collectors.toSet());
     }
 
     boolean hosts(HostedLease lease) {
@@ -252,8 +270,12 @@ final class LocalLeases {
 
     /** Ends the permits of one pool that a lease held, wherever they were granted. */
     Mono<Void> end(LeaseId id, Grant grant) {
-        HostedLease here = hosted.get(id);
+        return end(hosted.get(id), grant);
+    }
+
+    private Mono<Void> end(@Nullable HostedLease here, Grant grant) {
         if (here != null) {
+            here.keepsNot(grant);
             for (Hold hold : here.holds()) {
                 for (Claim claim : hold.claims()) {
                     if (claim.name().equals(grant.claim())) {
@@ -267,32 +289,51 @@ final class LocalLeases {
 
     /** A lease has ended, and its record is removed. Completes when its permits can be granted again. */
     Mono<Void> end(BookedLease lease) {
+        HostedLease here = hosted.get(lease.id());
         return Flux.fromIterable(lease.grants())
-                .flatMap(grant -> end(lease.id(), grant))
-                .then(Mono.defer(() -> drop(lease.id(), null)));
+                .flatMap(grant -> end(here, grant))
+                .then(Mono.defer(() -> {
+                    forgetPayment(lease.id());
+                    return here == null ? Mono.empty() : drop(here, null);
+                }));
     }
 
     /**
-     * A lease leaves the pools of this gateway.
+     * A lease leaves this gateway.
      *
      * @param goesOn its record; null when it has ended
      */
     Mono<Void> drop(LeaseId id, @Nullable BookedLease goesOn) {
-        HostedLease here = hosted.remove(id);
-        expiries.forget(id);
-        payments.remove(id);
-        if (here == null) {
-            return Mono.empty();
+        forgetPayment(id);
+        HostedLease here = hosted.get(id);
+        return here == null ? Mono.empty() : drop(here, goesOn);
+    }
+
+    private Mono<Void> drop(HostedLease here, @Nullable BookedLease goesOn) {
+        List<Grant> kept;
+        synchronized (here) {
+            if (!hosted.remove(here.id, here)) {
+                return Mono.empty();
+            }
+            kept = here.kept();
         }
-        ledgers.forget(here.keep(List.of()));
-        leave(here, null, goesOn == null ? new LeaseGoneException(id) : MOVED);
-        Set<String> kept = goesOn == null
-                ? Set.of()
-                : goesOn.grants().stream().map(Grant::claim).collect(Collectors.toSet());
-        return Flux.fromIterable(here.holds())
-                .flatMap(hold -> Flux.fromIterable(hold.claims())
-                        .flatMap(claim -> kept.contains(claim.name()) ? leave(hold, claim) : end(hold, claim)))
-                .then();
+        expiries.forget(here.id);
+        leave(here, null, goesOn == null ? new LeaseGoneException(here.id) : MOVED);
+        Set<String> goOn = goesOn == null ? Set.of() : claims(goesOn);
+        Set<String> own = new HashSet<>();
+        List<Mono<Void>> ends = new ArrayList<>();
+        for (Hold hold : here.holds()) {
+            for (Claim claim : hold.claims()) {
+                own.add(claim.name());
+                ends.add(goOn.contains(claim.name()) ? leave(hold, claim) : end(hold, claim));
+            }
+        }
+        if (goesOn == null) {
+            kept.stream().filter(grant -> !own.contains(grant.claim())).forEach(grant -> ends.add(end(here, grant)));
+        } else {
+            ledgers.forget(kept);
+        }
+        return Mono.when(ends);
     }
 
     /** No lease waits here any more. Permits that are granted stay. */

@@ -185,6 +185,7 @@ public final class RedisLeases implements Leases {
         HostedLease here = local.get(lease.id());
         if (here != null) {
             here.knows(lease);
+            local.keep(lease, clock);
             local.expires(lease, clock);
         }
     }
@@ -256,7 +257,6 @@ public final class RedisLeases implements Leases {
                     }
                     if (isHere(now)) {
                         local.hosted(now);
-                        local.keep(now, change.found().clock());
                     }
                     knows(now, change.found().clock());
                     return Mono.just(waiting(now, lacking, toPay));
@@ -276,7 +276,12 @@ public final class RedisLeases implements Leases {
 
     private @Nullable Hold begin(BookedLease lease) {
         Wait wait = lease.waiting();
-        return wait != null && isHere(lease) ? local.begin(lease, wait) : null;
+        if (wait == null || !isHere(lease)) {
+            return null;
+        }
+        Hold hold = local.begin(lease, wait);
+        local.keep(lease, book.clock());
+        return hold;
     }
 
     private void requirePool(String name) {

@@ -5,12 +5,9 @@ package io.fairgate.redis.slice;
  *
  * @param permits at least 1
  * @param ttlMillis how long the lease holds from the moment when the ledger records it
- * @param token the token that the ledger gave it; 0 when it is new
+ * @param token the token that the ledger gave it; 0 when it is new, and 1 when this node does not know it
  */
 record LeaseClaim(String id, int permits, long ttlMillis, long token) {
-
-    /** Of a lease that another node has granted. No ledger gives this token. */
-    private static final long NOT_TOLD = 1;
 
     LeaseClaim {
         if (permits < 1 || ttlMillis < 1 || token < 0) {
@@ -20,18 +17,13 @@ record LeaseClaim(String id, int permits, long ttlMillis, long token) {
         }
     }
 
-    /** A lease that the ledger has, by what another node has told. */
-    static LeaseClaim told(String id, int permits, long ttlMillis) {
-        return new LeaseClaim(id, permits, ttlMillis, NOT_TOLD);
+    /** A lease that another node has granted. */
+    static LeaseClaim ofAnother(String id, int permits, long ttlMillis) {
+        return new LeaseClaim(id, permits, ttlMillis, 1);
     }
 
     boolean isNew() {
         return token == 0;
-    }
-
-    /** Whether the ledger has not answered about it yet. */
-    boolean isOnlyTold() {
-        return token == NOT_TOLD;
     }
 
     LeaseClaim lasting(long forMillis) {

@@ -44,7 +44,7 @@ public final class LeasePermits {
      * until {@link #forget}, {@link #end} or {@link #leave}.
      */
     public void keep(String lease, int permits, Duration ttl) {
-        node.keep(LeaseClaim.told(lease, permits, millis(ttl)));
+        node.keep(LeaseClaim.ofAnother(lease, permits, millis(ttl)));
     }
 
     /** This process no longer has the ledger record a lease again. */
@@ -64,8 +64,8 @@ public final class LeasePermits {
     }
 
     /**
-     * The pool of this process does not have the permits in flight any more; the ledger keeps the lease, and another process tells it of the lease
-     * after lost writes.
+     * The pool of this process does not have the permits in flight any more; the ledger keeps the lease. After lost writes it gets the lease back
+     * from another process, once that has called {@link #keep}.
      */
     public Mono<Void> leave(String lease, Runnable release) {
         return node.leave(lease, release);

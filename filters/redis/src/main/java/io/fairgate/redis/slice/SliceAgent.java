@@ -2,9 +2,11 @@ package io.fairgate.redis.slice;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +40,9 @@ final class SliceAgent {
     /** In the ledger, by what this node knows: it asserts them when the ledger may have lost them. */
     private final Map<String, LeaseClaim> recorded = new LinkedHashMap<>();
 
+    /** Those of {@code recorded} that this node has not asserted yet: other nodes have granted them. */
+    private final Set<String> unasserted = new HashSet<>();
+
     /** What the live nodes told last, this one included. */
     private Map<String, String> demands = Map.of();
 
@@ -64,7 +69,7 @@ final class SliceAgent {
         List<LeaseClaim> leases = new ArrayList<>(unrecorded.values());
         boolean isNewEpoch = assertedIn < seen.epoch();
         recorded.values().stream()
-                .filter(lease -> isNewEpoch || lease.isOnlyTold())
+                .filter(lease -> isNewEpoch || unasserted.contains(lease.id()))
                 .forEach(leases::add);
         sentAt = now;
         unanswered = new Heartbeat(node, ++sequence, seen, slice - moving(), target, limit, leases, demand, false);
@@ -114,6 +119,7 @@ final class SliceAgent {
     private List<LeaseClaim> move(Heartbeat asked, SliceAnswer answer) {
         List<LeaseClaim> moved = new ArrayList<>();
         for (LeaseClaim lease : asked.leases()) {
+            unasserted.remove(lease.id());
             Long token = answer.tokens().get(lease.id());
             if (token == null) {
                 recorded.remove(lease.id());
@@ -147,16 +153,22 @@ final class SliceAgent {
         recorded.computeIfPresent(id, (same, lease) -> lease.lasting(ttlMillis));
     }
 
-    /** A lease that another node has granted: this one asserts it from the next heartbeat on, until it has ended. */
-    void keep(LeaseClaim told) {
-        if (!unrecorded.containsKey(told.id())) {
-            recorded.merge(told.id(), told, (known, later) -> known.lasting(later.ttlMillis()));
+    /** A lease that another node may have granted: this one asserts it with the next heartbeat, and in each new epoch. */
+    void keep(LeaseClaim lease) {
+        if (unrecorded.containsKey(lease.id())) {
+            return;
         }
+        LeaseClaim known = recorded.get(lease.id());
+        if (known == null) {
+            unasserted.add(lease.id());
+        }
+        recorded.put(lease.id(), known == null ? lease : known.lasting(lease.ttlMillis()));
     }
 
     /** A lease that this node knows to have ended: it asserts it no more. */
     void forget(String id) {
         recorded.remove(id);
+        unasserted.remove(id);
     }
 
     /**

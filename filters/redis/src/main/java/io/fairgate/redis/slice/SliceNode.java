@@ -203,8 +203,8 @@ final class SliceNode {
     }
 
     /** As {@link LeasePermits#keep}. */
-    void keep(LeaseClaim told) {
-        run(() -> agent.keep(told));
+    void keep(LeaseClaim lease) {
+        run(() -> agent.keep(lease));
     }
 
     /** As {@link LeasePermits#forget}. */

@@ -19,7 +19,7 @@ local MOST_DUE = 100 -- the others expire in the next call
 local MOST_MAIL = 100
 local MOST_ADOPTED = 20
 local MOST_ENDED = 10000 -- how many ended leases of a tenant are remembered
-local LAST = '9999999999999999'
+local HOLDING, LAST = '9999999999999998', '9999999999999999' -- behind all arrivals
 local AFTER = string.char(11) -- the character after the line feed: ends the range of all that begin with a name and a line feed
 
 -- Without this, numbers of more than 14 digits lose their last ones.
@@ -77,9 +77,10 @@ local function queued(id, lease)
     .. lease.wanted .. '\n' .. lease.since
 end
 
--- Sorts the leases of a gateway: those that wait come first, in the order of arrival.
+-- Sorts the leases of a gateway: first those that wait, in the order of arrival, then those that hold permits.
 local function hosted(id, lease)
-  local order = lease.arrival == '0' and LAST or string.format('%016.0f', tonumber(lease.arrival))
+  local order = lease.arrival ~= '0' and string.format('%016.0f', tonumber(lease.arrival))
+    or lease.holding == '1' and HOLDING or LAST
   return lease.host .. '\n' .. order .. '\n' .. id
 end
 

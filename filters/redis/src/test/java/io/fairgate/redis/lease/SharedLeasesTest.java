@@ -448,6 +448,43 @@ class SharedLeasesTest {
         assertThat(cluster.pools.leased("pool")).isZero();
     }
 
+    private Gateway host(LeaseId id) {
+        String name = Objects.requireNonNull(NearBook.record(id)).split("\n", -1)[6];
+        return gateways.stream()
+                .filter(each -> each.name.equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void the_host_of_a_lease_ends_its_permits_when_the_gateway_that_released_it_could_not() {
+        LeaseId id = one.holding(3);
+        one.kill();
+        pass(LeaseBook.LIVE.plus(SECOND));
+        Gateway other = host(id) == two ? three : two;
+        cluster.pools.cut(other.own.values(), true);
+        other.leases.release(id).subscribe();
+        pass(Duration.ofMillis(10));
+        other.kill();
+        pass(SECOND);
+        assertThat(cluster.pools.leased("pool")).isZero();
+    }
+
+    @Test
+    void of_the_leases_of_a_gateway_that_has_ended_those_with_permits_are_taken_first() {
+        LeaseId id = one.holding(3);
+        for (int i = 0; i < 1_000; i++) {
+            one.leases
+                    .open(LeaseId.random(), LeaseHolder.of(SharedLeases.ACME, "idle"), SharedLeases.TERM)
+                    .subscribe();
+        }
+        pass(Duration.ofMillis(100));
+        one.kill();
+        pass(LeaseBook.LIVE.plusMillis(150));
+        assertThat(host(id)).isNotEqualTo(one);
+        answer(two.leases.release(id));
+    }
+
     @Test
     void the_host_of_a_lease_writes_again_what_its_former_host_has_granted() {
         LeaseId id = one.holding(3);

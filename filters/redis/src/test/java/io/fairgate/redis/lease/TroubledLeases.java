@@ -277,7 +277,9 @@ final class TroubledLeases {
             }
         }
         cluster.pass(Duration.ofMillis(200));
-        loseBook();
+        if (random.nextBoolean()) {
+            loseBook();
+        }
         cluster.pools.flush("server-" + now());
         cluster.pass(NearPools.AFTER_RECOVERY);
     }

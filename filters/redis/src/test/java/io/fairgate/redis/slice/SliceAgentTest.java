@@ -180,26 +180,28 @@ class SliceAgentTest {
     }
 
     @Test
-    void a_lease_that_another_node_has_granted_is_asserted_until_the_ledger_has_answered_about_it() {
+    void a_lease_that_another_node_has_granted_is_asserted_until_the_ledger_has_answered_and_in_each_new_epoch() {
         have(5);
-        agent.keep(LeaseClaim.told("l", 2, 60_000));
-        agent.keep(LeaseClaim.told("l", 2, 90_000));
+        agent.keep(LeaseClaim.ofAnother("l", 2, 60_000));
+        agent.keep(LeaseClaim.ofAnother("l", 2, 90_000));
         Heartbeat beat = agent.beat(1, LIMIT, 0, "");
-        assertThat(beat.leases()).containsExactly(LeaseClaim.told("l", 2, 90_000));
+        assertThat(beat.leases()).containsExactly(LeaseClaim.ofAnother("l", 2, 90_000));
         assertThat(beat.leases().get(0).isNew()).isFalse();
         assertThat(beat.kept()).as("its permits are not of the slice").isEqualTo(5);
-        agent.answered(answer(beat, 5, 1, Map.of("l", 7L)), 2);
-        agent.keep(LeaseClaim.told("l", 2, 70_000));
+        agent.answered(answer(beat, 5, 1, Map.of("l", 1L)), 2);
+        agent.keep(LeaseClaim.ofAnother("l", 2, 70_000));
         Heartbeat next = agent.beat(3, LIMIT, 0, "");
         assertThat(next.leases()).isEmpty();
         agent.answered(answer(next, 5, 2, Map.of()), 4);
-        assertThat(agent.beat(5, LIMIT, 0, "").leases()).containsExactly(new LeaseClaim("l", 2, 70_000, 7));
+        assertThat(agent.beat(5, LIMIT, 0, "").leases()).containsExactly(new LeaseClaim("l", 2, 70_000, 1));
+        agent.forget("l");
+        assertThat(agent.beat(6, LIMIT, 0, "").leases()).isEmpty();
     }
 
     @Test
     void a_lease_that_another_node_has_granted_and_the_ledger_does_not_have_is_forgotten() {
         have(5);
-        agent.keep(LeaseClaim.told("l", 2, 60_000));
+        agent.keep(LeaseClaim.ofAnother("l", 2, 60_000));
         agent.answered(answer(agent.beat(1, LIMIT, 0, ""), 5, 1, Map.of()), 2);
         assertThat(agent.beat(3, LIMIT, 0, "").leases()).isEmpty();
     }
@@ -209,7 +211,7 @@ class SliceAgentTest {
         have(5);
         LeaseClaim own = new LeaseClaim("l", 2, 60_000, 0);
         agent.granted(own);
-        agent.keep(LeaseClaim.told("l", 2, 60_000));
+        agent.keep(LeaseClaim.ofAnother("l", 2, 60_000));
         assertThat(agent.beat(1, LIMIT, 2, "").leases()).containsExactly(own);
     }
 

@@ -49,6 +49,8 @@ final class GatewayPair implements BeforeAllCallback, AfterEachCallback, AfterAl
             "fairgate.policy.pools.pool.permits=16",
             // An event loop may stand still for seconds on a busy machine.
             "fairgate.policy.pools.pool.max-wait=60s",
+            // A large body takes more than a minute there.
+            "fairgate.policy.pools.pool.max-hold=5m",
             WEBFLUX + "httpclient.pool.type=fixed",
             WEBFLUX + "httpclient.pool.max-connections=1",
             WEBFLUX + "httpclient.connect-timeout=2000",

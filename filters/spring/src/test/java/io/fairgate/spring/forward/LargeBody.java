@@ -12,7 +12,7 @@ import org.awaitility.Awaitility;
 /** A body that is larger than all buffers on its way. */
 final class LargeBody {
 
-    static final int SIZE = 100 << 20;
+    static final int SIZE = 60 << 20;
 
     /** The body repeats this. */
     static final byte[] BLOCK = new byte[64 << 10];

@@ -52,6 +52,7 @@ class DemoIT {
         assertThat(fair).isLessThanOrEqualTo(1.5);
     }
 
+    @Tag("long")
     @Test
     void the_demo_serves_after_the_table_until_it_is_stopped() throws Exception {
         Started demo = demo("--quiet-seconds", "1", "--noisy-seconds", "1");

@@ -7,7 +7,7 @@ import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Answers whose upstream breaks off: a client of HTTP/2 gets RST_STREAM, and its connection goes on. */
+/** Answers that are broken off: a client of HTTP/2 gets RST_STREAM, and its connection goes on. */
 class Http2BrokenOffTest {
 
     private static final String HALF = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello";
@@ -19,8 +19,12 @@ class Http2BrokenOffTest {
     final ScriptedUpstream upstream = new ScriptedUpstream();
 
     private void start(String... options) {
+        start("permits: 1", options);
+    }
+
+    private void start(String pool, String[] options) {
         upstream.on("/fair/whole", exchange -> exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole"));
-        gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1"), options);
+        gateway.start(TestPolicy.onePool(upstream.url(), pool), options);
     }
 
     private void assertStreamIsReset() throws IOException {
@@ -53,14 +57,14 @@ class Http2BrokenOffTest {
         assertStreamIsReset();
     }
 
-    /** The client opens its window no further: what waits for that is dropped. */
+    /** The client opens its window no further. The rest is dropped, and the permit comes back. */
     @Test
-    void an_upstream_that_closes_when_the_client_may_get_no_more() throws IOException {
+    void a_client_that_may_get_no_more_at_the_maximum_hold() throws IOException {
         upstream.on("/fair/broken", exchange -> {
             exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" + "x".repeat(300_000));
-            exchange.socket().close();
+            exchange.awaitClose();
         });
-        start();
+        start("permits: 1, max-hold: 1s", new String[0]);
         assertStreamIsReset();
     }
 }

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,6 +72,7 @@ class ServeIT {
         assertThat(check.out()).isEqualTo(serve.err());
     }
 
+    @Tag("long")
     @Test
     void a_valid_policy_passes_the_check() throws Exception {
         Files.writeString(folder.resolve("sound.yml"), policy());
@@ -79,6 +81,7 @@ class ServeIT {
         assertThat(check.out()).startsWith("sound.yml: ok");
     }
 
+    @Tag("long")
     @Test
     void an_invalid_route_is_reported_with_its_line() throws Exception {
         Started process = fairgate.serve(folder, policy().replace("FairShare=pool", "FairShare=pool,1,2s,4"));
@@ -92,6 +95,7 @@ class ServeIT {
         assertThat(process.out()).isEmpty();
     }
 
+    @Tag("long")
     @Test
     void a_misspelt_option_is_not_passed_to_spring() throws Exception {
         List<Started> processes = List.of(
@@ -108,6 +112,7 @@ class ServeIT {
         assertThat(processes.get(0).err()).startsWith("--confg=x: unknown option (expected: ");
     }
 
+    @Tag("long")
     @Test
     void help_and_version_are_printed() throws Exception {
         Started help = fairgate.start(folder, "--help");
@@ -134,6 +139,7 @@ class ServeIT {
         assertThat(gateway.err()).isEmpty();
     }
 
+    @Tag("long")
     @Test
     void the_environment_names_the_policy_and_options_override_application_yml() throws Exception {
         Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
@@ -150,6 +156,7 @@ class ServeIT {
                 .doesNotContain("Requests go through Spring's handling first");
     }
 
+    @Tag("long")
     @Test
     void the_option_overrides_the_environment_and_a_port_in_use_is_one_sentence() throws Exception {
         Files.writeString(folder.resolve("right.yml"), policy());

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -91,6 +92,7 @@ class ThrottleIT {
         assertThat(process.err()).isEmpty();
     }
 
+    @Tag("long")
     @Test
     void without_a_file_it_reports_that_and_has_no_semaphores() throws Exception {
         Started unnamed = fairgate.start(folder, "throttle", "--port", "0");
@@ -102,6 +104,7 @@ class ThrottleIT {
         assertThat(named.err().lines()).containsExactly("no/such.toml not found => Using empty default configuration.");
     }
 
+    @Tag("long")
     @Test
     void a_malformed_configuration_is_reported_with_its_line() throws Exception {
         Files.writeString(folder.resolve("throttle.toml"), "[semaphores]\nA = 1\nB = \n");
@@ -113,6 +116,7 @@ class ThrottleIT {
         assertThat(process.out()).isEmpty();
     }
 
+    @Tag("long")
     @Test
     void a_port_in_use_and_a_foreign_address_are_reported_in_one_line() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -129,6 +133,7 @@ class ThrottleIT {
         }
     }
 
+    @Tag("long")
     @Test
     void the_log_level_is_set_by_the_file_and_before_that_by_the_environment() throws Exception {
         Files.writeString(folder.resolve("throttle.toml"), "[logging.stderr]\nlevel = \"DEBUG\"\n");
@@ -140,6 +145,7 @@ class ThrottleIT {
         assertThat(byEnvironment.err()).isEmpty();
     }
 
+    @Tag("long")
     @Test
     void an_unknown_level_is_reported_and_the_server_still_serves() throws Exception {
         Files.writeString(folder.resolve("throttle.toml"), "[logging.stderr]\nlevel = \"LOUD\"\n");

@@ -46,6 +46,15 @@ public final class ClusterShares {
      * @param nodes what each live node tells; a node that is not among them should have nothing
      */
     public NodeShare of(int permits, String self, Map<String, NodeDemand> nodes) {
+        return of(permits, self, nodes, false);
+    }
+
+    /**
+     * The same for a node that may have just got a permit of which several nodes have a part.
+     *
+     * @param isKept whether it keeps that for now, whatever the others are owed
+     */
+    public NodeShare of(int permits, String self, Map<String, NodeDemand> nodes, boolean isKept) {
         NodeDemand own = nodes.get(self);
         if (own == null) {
             return NodeShare.NONE;
@@ -56,6 +65,9 @@ public final class ClusterShares {
             wanted.put(name, node.wanted());
             owed.put(name, node.owed());
         });
+        if (isKept) {
+            owed.put(self, Double.MAX_VALUE);
+        }
         NodeSplit split = NodeSplit.of(permits, wanted, owed, entitlements);
         LargeNodes large = LargeNodes.among(nodes, split);
         if (large.isEmpty()) {

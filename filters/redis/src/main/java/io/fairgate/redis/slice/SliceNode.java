@@ -50,6 +50,12 @@ final class SliceNode {
     /** How long a node waits for an answer before it sends the next heartbeat. */
     static final Duration PATIENCE = Duration.ofMillis(300);
 
+    /**
+     * How long a node keeps a permit that it has just got in turn. With it comes what the others are owed by now, and otherwise the permit would go to
+     * and fro.
+     */
+    private static final Duration LEAST_TURN = HeartbeatTimer.BEATS.dividedBy(2);
+
     private static final Mono<SliceAnswer> NO_ANSWER =
             Mono.error(() -> new TimeoutException("no answer within %d ms".formatted(PATIENCE.toMillis())));
 
@@ -86,6 +92,9 @@ final class SliceNode {
     /** For other threads. */
     private volatile LatestAnswer latest;
 
+    /** Until when a permit that the node has got in turn stays. */
+    private long keptUntil;
+
     /** When the latest heartbeat was sent, and how long the last answer took. */
     private long sentAt;
 
@@ -95,6 +104,10 @@ final class SliceNode {
     private final Disposable.Swap hints = Disposables.swap();
     /** Whether a hint waits for the worker: others that come meanwhile say the same. */
     private final AtomicBoolean isHinted = new AtomicBoolean();
+    /** Whether the next heartbeat is to find out if this node is the next one to get what has become free, and whether this one does. */
+    private boolean isToLook;
+
+    private boolean isLooking;
 
     private final Mono<Void> stopped = Mono.defer(this::lastBeat).cache();
 
@@ -131,6 +144,7 @@ final class SliceNode {
         this.report = new SliceLog(pool.name(), permits, outagePolicy);
         this.maxCollect = () -> pool.settings().fairness().maxCollect().toNanos();
         this.slice = pool.share(() -> run(this.heartbeats::soon));
+        this.keptUntil = now();
         // Requests wait for the first answer, and not for ever.
         this.grantsUntil = now() + term.grantNanos();
         slice.endsAt(grantsUntil);
@@ -271,10 +285,13 @@ final class SliceNode {
         }
     }
 
+    /** While permits are scarce, the node may be the next one by what the others have not told it yet. */
     private void permitsAreFree() {
         isHinted.set(false);
         aim();
-        if (target() > agent.slice(now())) {
+        boolean isNext = target() > agent.slice(now());
+        isToLook = !isNext && share.isScarce() && share.entitled() > agent.slice(now()) + leases.permits();
+        if (isNext || isToLook) {
             heartbeats.soon();
         }
     }
@@ -286,6 +303,8 @@ final class SliceNode {
             heartbeats.ended();
         } else {
             report.now(status());
+            isLooking = isToLook;
+            isToLook = false;
             next(slice.asked(), this::asked);
         }
     }
@@ -370,7 +389,7 @@ final class SliceNode {
             Map<String, NodeDemand> all = new HashMap<>(demands());
             all.put(agent.node(), demand());
             all.replaceAll((name, told) -> told.without(outage.reserveToCome()));
-            share = division.of(outage.divided(), agent.node(), all);
+            share = division.of(outage.divided(), agent.node(), all, now() - keptUntil < 0);
         }
         agent.aimAt(target());
         owe();
@@ -432,12 +451,16 @@ final class SliceNode {
     private void answered(SliceAnswer answer) {
         roundTrip = now() - sentAt;
         boolean isFirst = demands().isEmpty();
+        int before = agent.slice(now());
         leases.answered(agent.answered(answer, now())).forEach(ended -> remove(ended.id(), ended.release()));
+        if (agent.slice(now()) > before) {
+            keptUntil = now() + LEAST_TURN.toNanos();
+        }
         if (answer.outcome() == SliceAnswer.Outcome.RECORDED) {
             leases.unreleased().forEach(id -> release(id).subscribe());
         }
         aim();
-        if (isFirst && target() > agent.slice(now())) {
+        if ((isFirst || isLooking) && target() > agent.slice(now())) {
             heartbeats.soon(); // Only now it knows what it needs.
         }
         slice.weigh(share.parts(), share.groupParts()).subscribe();

@@ -12,6 +12,8 @@ import io.fairgate.testkit.Holds;
 import java.time.Duration;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tenants share the permits of several gateways as if there were one, whichever gateways they use. */
 class FairClusterTest {
@@ -104,6 +106,20 @@ class FairClusterTest {
         Measured measured = gateways.measure(Duration.ofSeconds(10), MINUTE.multipliedBy(3));
         assertThat(measured.of("a")).isEqualTo(0.5, CLOSE);
         assertFull(measured, 10, 0.95);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 4, 6})
+    void one_permit_is_hardly_idle_between_gateways_and_each_gets_its_part(int number) {
+        SimulatedGateways gateways = new SimulatedGateways(1, TenantShares.EQUAL, number);
+        for (int i = 0; i < number; i++) {
+            gateways.connect("tenant-" + i, i, 4, about(20));
+        }
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertFull(measured, 1, 0.95);
+        for (int i = 0; i < number; i++) {
+            assertThat(measured.of("tenant-" + i)).isEqualTo(1.0 / number, CLOSE);
+        }
     }
 
     @Test

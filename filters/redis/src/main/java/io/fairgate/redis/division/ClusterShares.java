@@ -52,7 +52,7 @@ public final class ClusterShares {
     /**
      * The same for a node that may have just got a permit of which several nodes have a part.
      *
-     * @param isKept whether it keeps that for now, whatever the others are owed
+     * @param isKept whether it counts as owed most, while no node has a large request
      */
     public NodeShare of(int permits, String self, Map<String, NodeDemand> nodes, boolean isKept) {
         NodeDemand own = nodes.get(self);
@@ -65,11 +65,12 @@ public final class ClusterShares {
             wanted.put(name, node.wanted());
             owed.put(name, node.owed());
         });
-        if (isKept) {
-            owed.put(self, Double.MAX_VALUE);
-        }
         NodeSplit split = NodeSplit.of(permits, wanted, owed, entitlements);
         LargeNodes large = LargeNodes.among(nodes, split);
+        if (large.isEmpty() && isKept) {
+            owed.put(self, Double.MAX_VALUE);
+            split = NodeSplit.of(permits, wanted, owed, entitlements);
+        }
         if (large.isEmpty()) {
             return share(own, split, split.target(self), split.isScarce(), false, split.entitled(self));
         }

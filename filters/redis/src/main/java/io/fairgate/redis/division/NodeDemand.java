@@ -77,7 +77,8 @@ public record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit, L
                 sum(wanted) / most.stream().mapToDouble(Map.Entry::getValue).sum();
         StringBuilder text = new StringBuilder(VERSION)
                 .append(' ')
-                .append(number(owed))
+                .append(String.format(
+                        Locale.ROOT, "%.4f", owed)) // nodes that are owed nearly the same must agree who is next
                 .append(' ')
                 .append(limit)
                 .append(' ')

@@ -54,7 +54,12 @@ final class SliceNode {
      * How long a node keeps a permit that it has just got in turn. With it comes what the others are owed by now, and otherwise the permit would go to
      * and fro.
      */
-    private static final Duration LEAST_TURN = HeartbeatTimer.BEATS.dividedBy(2);
+    private static final Duration LEAST_TURN = Duration.ofMillis(50);
+
+    /** For each node that shares the pool: all of them may look when permits become free. */
+    private static final Duration LEAST_BETWEEN_LOOKS = Duration.ofMillis(5);
+
+    private static final double ROUNDING = 1e-6;
 
     private static final Mono<SliceAnswer> NO_ANSWER =
             Mono.error(() -> new TimeoutException("no answer within %d ms".formatted(PATIENCE.toMillis())));
@@ -99,6 +104,9 @@ final class SliceNode {
     private long sentAt;
 
     private int limitSent;
+    /** The slice before the latest heartbeat. */
+    private int sliceBefore;
+
     private long roundTrip;
     private volatile boolean isStopped;
     private final Disposable.Swap hints = Disposables.swap();
@@ -108,6 +116,8 @@ final class SliceNode {
     private boolean isToLook;
 
     private boolean isLooking;
+
+    private long lookedAt;
 
     private final Mono<Void> stopped = Mono.defer(this::lastBeat).cache();
 
@@ -145,6 +155,7 @@ final class SliceNode {
         this.maxCollect = () -> pool.settings().fairness().maxCollect().toNanos();
         this.slice = pool.share(() -> run(this.heartbeats::soon));
         this.keptUntil = now();
+        this.lookedAt = now();
         // Requests wait for the first answer, and not for ever.
         this.grantsUntil = now() + term.grantNanos();
         slice.endsAt(grantsUntil);
@@ -290,10 +301,18 @@ final class SliceNode {
         isHinted.set(false);
         aim();
         boolean isNext = target() > agent.slice(now());
-        isToLook = !isNext && share.isScarce() && share.entitled() > agent.slice(now()) + leases.permits();
+        isToLook = !isNext && isShort() && now() - lookedAt > nodes() * LEAST_BETWEEN_LOOKS.toNanos();
+        if (isToLook) {
+            lookedAt = now();
+        }
         if (isNext || isToLook) {
             heartbeats.soon();
         }
+    }
+
+    /** Whether the node is entitled to a part of a permit that it does not have. */
+    private boolean isShort() {
+        return share.isScarce() && share.entitled() - ROUNDING > agent.slice(now()) + leases.permits();
     }
 
     // ---- the steps of a heartbeat ----
@@ -441,6 +460,7 @@ final class SliceNode {
 
     private void send(int inFlight) {
         sentAt = now();
+        sliceBefore = agent.slice(sentAt);
         limitSent = outage.divided();
         leases.move(sentAt, inFlight);
         Heartbeat beat = agent.beat(sentAt, limitSent, inFlight, demand().text());
@@ -451,10 +471,10 @@ final class SliceNode {
     private void answered(SliceAnswer answer) {
         roundTrip = now() - sentAt;
         boolean isFirst = demands().isEmpty();
-        int before = agent.slice(now());
         leases.answered(agent.answered(answer, now())).forEach(ended -> remove(ended.id(), ended.release()));
-        if (agent.slice(now()) > before) {
-            keptUntil = now() + LEAST_TURN.toNanos();
+        if (agent.slice(now()) != sliceBefore) {
+            boolean isMore = agent.slice(now()) > sliceBefore;
+            keptUntil = now() + (isMore && share.isScarce() ? LEAST_TURN.toNanos() : 0);
         }
         if (answer.outcome() == SliceAnswer.Outcome.RECORDED) {
             leases.unreleased().forEach(id -> release(id).subscribe());

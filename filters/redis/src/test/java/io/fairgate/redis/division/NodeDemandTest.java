@@ -20,7 +20,7 @@ class NodeDemandTest {
         LargeDemand large = new LargeDemand(7, -2.25, 4, Map.of(A, 1.0));
         NodeDemand demand = new NodeDemand(Map.of(A, 3.0, TenantId.of("b.c-d_e"), 0.25), -1.5, 40, large);
         assertThat(NodeDemand.parse(demand.text())).isEqualTo(demand);
-        assertThat(demand.text()).isEqualTo("2 -1.50 40 4 7 -2.25 a:3.00:1.00 b.c-d_e:0.25");
+        assertThat(demand.text()).isEqualTo("2 -1.5000 40 4 7 -2.25 a:3.00:1.00 b.c-d_e:0.25");
         assertThat(NodeDemand.parse(NodeDemand.NONE.text())).isEqualTo(NodeDemand.NONE);
     }
 

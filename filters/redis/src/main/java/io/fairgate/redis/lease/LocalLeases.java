@@ -32,8 +32,8 @@ import reactor.core.scheduler.Scheduler;
 
 /**
  * The leases that this gateway hosts: they wait in its pools, or these have granted their permits, or the gateway that has granted them has
- * ended. Each {@link Hold} is one of {@link
- * EmbeddedLeases}, whose queues and permits these are, and which never expires there: the book ends it. For any thread.
+ * ended. Each {@link Hold} is one of {@link EmbeddedLeases}, whose queues and permits these are, and which never expires there: the book ends
+ * it. For any thread.
  */
 final class LocalLeases {
 

@@ -112,11 +112,13 @@ final class SliceNode {
     private final Disposable.Swap hints = Disposables.swap();
     /** Whether a hint waits for the worker: others that come meanwhile say the same. */
     private final AtomicBoolean isHinted = new AtomicBoolean();
-    /** Whether the next heartbeat is to find out if this node is the next one to get what has become free, and whether this one does. */
+    /** Whether the next heartbeat is to ask if this node is the next one to get what has become free. */
     private boolean isToLook;
 
+    /** Whether the present heartbeat asks that. */
     private boolean isLooking;
 
+    /** When the node has asked last. */
     private long lookedAt;
 
     private final Mono<Void> stopped = Mono.defer(this::lastBeat).cache();

@@ -23,6 +23,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code docs/two-gateways.md}, command by command, on free ports. The API of the page is a {@link ScriptedUpstream}, and the clients in
  * shell loops are clients of Java, because the machine may have no JDK beside the tests' and no {@code curl}.
  */
+@Tag("long")
 class TwoGatewaysIT {
 
     private static final Pattern BLOCK = Pattern.compile("```(\\w*)\n(.*?)```", Pattern.DOTALL);

@@ -91,7 +91,7 @@ public enum ModelCheck {
             "acquire 0 then close | release 0 | acquire 2");
 
     /** Orders for each scenario. */
-    private static final int ORDERS = Integer.getInteger("fairgate.orders", 15);
+    private static final int ORDERS = Integer.getInteger("fairgate.orders", 8);
     /** Random scenarios for each pool. */
     private static final int DRAWN = Integer.getInteger("fairgate.drawn", 1);
 

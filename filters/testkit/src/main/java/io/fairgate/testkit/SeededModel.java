@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * still fails; then the error message shows the seed and the remaining operations. {@code -Dfairgate.seed=SEED} runs only one
  * scenario. Shrinking requires that every sequence is applicable: let an operation name its object by an index modulo the number
  * of objects, and do nothing if there is none. {@code -Dfairgate.scenarios=PERCENT} sets the part of the scenarios that runs, by default
- * 40 percent.
+ * 15 percent.
  *
  * @param <O> an operation; the error message shows its {@code toString}
  */
@@ -48,7 +48,7 @@ public final class SeededModel<O> {
     private static final int MOST_ATTEMPTS = 3_000;
 
     /** The rest is for longer runs: a build has to end in time. */
-    private static final int USUAL_PERCENT = 40;
+    private static final int USUAL_PERCENT = 15;
 
     private static final int PERCENT = Integer.getInteger("fairgate.scenarios", USUAL_PERCENT);
 

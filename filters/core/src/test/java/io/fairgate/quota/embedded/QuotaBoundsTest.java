@@ -35,7 +35,7 @@ import reactor.test.scheduler.VirtualTimeScheduler;
  * holds for each process. Rates and sliding windows: the promise holds in each process, with any wall clock.
  */
 class QuotaBoundsTest {
-    private static final int SEEDS = Integer.getInteger("fairgate.seeds", 150);
+    private static final int SEEDS = Integer.getInteger("fairgate.seeds", 50);
     private static final int STEPS = 150;
     private static final Duration LONGEST = Duration.ofSeconds(20);
     private static final List<CalendarUnit> UNITS = List.of(CalendarUnit.values());

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class TroubledGatewaysTest {
 
-    private static final int SEEDS = Integer.getInteger("fairgate.seeds", 16);
+    private static final int SEEDS = Integer.getInteger("fairgate.seeds", 6);
     private static final Duration CHAOS = Duration.ofMinutes(1);
 
     /** Longer than a recovery and a term. */

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class SliceSimulationTest {
 
-    private static final int SEEDS = Integer.getInteger("fairgate.seeds", 60);
+    private static final int SEEDS = Integer.getInteger("fairgate.seeds", 500);
     private static final long CHAOS_MILLIS = 30_000;
 
     /** Longer than a recovery, a term and the longest lease. */

@@ -97,6 +97,25 @@ class ClusterSharesTest {
     }
 
     @Test
+    void a_node_keeps_a_permit_that_it_has_just_got_although_others_are_owed_more() {
+        tells("one", 0.5, Map.of(A, 10.0));
+        tells("two", -1.2, Map.of(B, 10.0));
+        assertThat(shares.of(3, "two", nodes, true).target()).isEqualTo(2);
+        assertThat(shares.of(3, "two", nodes, false).target()).isEqualTo(1);
+        assertThat(shares.of(3, "two", nodes, true).entitled()).isEqualTo(1.5);
+    }
+
+    @Test
+    void beside_a_large_request_a_node_keeps_no_permit_from_those_that_are_owed_more() {
+        tells("large", 9, Map.of(TenantId.of("c"), 6.0), needs(6, 9, TenantId.of("c"), 6));
+        tells("one", 0.5, Map.of(A, 10.0));
+        tells("two", -1.2, Map.of(B, 10.0));
+        assertThat(shares.of(9, "large", nodes, false).isFirst()).isTrue();
+        assertThat(shares.of(9, "two", nodes, true).target()).isEqualTo(1);
+        assertThat(shares.of(9, "one", nodes, false).target()).isEqualTo(2);
+    }
+
+    @Test
     void a_sum_that_is_a_whole_number_but_for_rounding_is_whole() {
         Map<TenantId, Double> tenths = new HashMap<>();
         for (int i = 0; i < 10; i++) {

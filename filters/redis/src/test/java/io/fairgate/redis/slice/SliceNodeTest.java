@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -42,6 +43,10 @@ class SliceNodeTest {
     private final List<Runnable> wakeUps = new ArrayList<>();
     private boolean isBroken;
     private int limitOfOtherNode = PERMITS;
+    private double owedToOthers;
+    /** How many permits each other node wants. */
+    private final Map<String, Integer> otherNodes = new TreeMap<>(Map.of("other", OF_OTHER_NODE));
+
     private final AtomicInteger names = new AtomicInteger();
     private final AtomicInteger unavailable = new AtomicInteger();
     private boolean haveNamesFailed;
@@ -121,7 +126,7 @@ class SliceNodeTest {
         answer();
         pass(HeartbeatTimer.BEATS.minus(HeartbeatTimer.LEAST_BETWEEN_BEATS));
         for (int i = 1; i <= 60; i++) {
-            otherNodeBeats(i);
+            otherNodesBeat(i);
             answer();
             pass(HeartbeatTimer.BEATS);
         }
@@ -129,17 +134,21 @@ class SliceNodeTest {
         assertThat(slice()).isPositive();
     }
 
-    private void otherNodeBeats(int sequence) {
-        LedgerState.Node other = ledger.nodes.get("other");
+    private void otherNodesBeat(int sequence) {
+        otherNodes.forEach((name, wanted) -> otherNodeBeats(name, wanted, sequence));
+    }
+
+    private void otherNodeBeats(String name, int wanted, int sequence) {
+        LedgerState.Node other = ledger.nodes.get(name);
         String demand = new NodeDemand(
-                        Map.of(TenantId.of("other"), (double) OF_OTHER_NODE), 0, limitOfOtherNode, LargeDemand.NONE)
+                        Map.of(TenantId.of(name), (double) wanted), owedToOthers, limitOfOtherNode, LargeDemand.NONE)
                 .text();
         Heartbeat beat = new Heartbeat(
-                "other",
+                name,
                 sequence,
                 LedgerVersion.NONE,
                 other == null ? 0 : other.slice(),
-                OF_OTHER_NODE,
+                wanted,
                 PERMITS,
                 List.of(),
                 demand,
@@ -245,6 +254,27 @@ class SliceNodeTest {
         assertThat(sent).hasSize(before);
     }
 
+    /** Three of four nodes are entitled to 8/3 permits, and the others are owed more than this one, which has 2. */
+    @Test
+    void a_node_that_lacks_a_part_of_a_permit_asks_when_permits_become_free_but_not_at_each_time() {
+        otherNodes.putAll(Map.of("other", 3, "third-0", 3, "fourth-0", 2));
+        owedToOthers = 100;
+        for (int i = 0; i < PERMITS; i++) {
+            ask("a");
+        }
+        begin();
+        pass(HeartbeatTimer.BEATS.minus(SOON));
+        assertThat(slice()).isEqualTo(2);
+        int before = sent.size();
+        for (int i = 0; i < 40; i++) {
+            wakeUps.forEach(Runnable::run);
+            time.runDue();
+            answer();
+            pass(SOON);
+        }
+        assertThat(sent.size() - before).isBetween(2, 3);
+    }
+
     @Test
     void a_changed_size_is_told_soon() {
         begin();
@@ -289,7 +319,7 @@ class SliceNodeTest {
     void while_policies_differ_the_smallest_pool_is_divided() {
         begin();
         limitOfOtherNode = 5;
-        otherNodeBeats(61);
+        otherNodesBeat(61);
         pass(HeartbeatTimer.BEATS);
         answer();
         for (int i = 0; i < PERMITS; i++) {
@@ -385,7 +415,7 @@ class SliceNodeTest {
         pass(TERM.ttl().multipliedBy(2));
         assertThat(node.status().isOutage()).isTrue();
         for (int i = 1; i <= 3; i++) {
-            otherNodeBeats(i);
+            otherNodesBeat(i);
             answer();
             pass(HeartbeatTimer.BEATS);
         }
@@ -399,7 +429,7 @@ class SliceNodeTest {
         begin();
         assertThat(node.status().permits()).isEqualTo(slice() + 2);
         limitOfOtherNode = 5;
-        otherNodeBeats(61);
+        otherNodesBeat(61);
         pass(HeartbeatTimer.BEATS);
         answer();
         pass(HeartbeatTimer.BEATS);
@@ -417,7 +447,7 @@ class SliceNodeTest {
         ledger = new LedgerState();
         for (int i = 1; i <= 5; i++) {
             pass(HeartbeatTimer.BEATS);
-            otherNodeBeats(i);
+            otherNodesBeat(i);
             answer();
         }
         SliceStatus status = node.status();

@@ -15,6 +15,8 @@ final class RedisLedger implements SliceLedger {
     private static final RedisScript EXTEND = new RedisScript(SliceScripts.extend(RedisScript.CLOCK));
     private static final RedisScript RELEASE = new RedisScript(SliceScripts.release(RedisScript.CLOCK));
 
+    private static final RedisScript CALL = new RedisScript(SliceScripts.call());
+
     /** For a server that does not let scripts read its identity: lost writes are then known by versions only. */
     private static final String UNKNOWN_SERVER = "";
 
@@ -24,12 +26,14 @@ final class RedisLedger implements SliceLedger {
     private final RedisConnections redis;
     private final SliceScripts scripts;
     private final String channel;
+    private final String calls;
     private final String[] keys;
 
     RedisLedger(String pool, SliceScripts scripts, RedisConnections redis) {
         this.redis = redis;
         this.scripts = scripts;
         this.channel = SliceScripts.channel(pool);
+        this.calls = SliceScripts.calls(pool);
         this.keys = SliceScripts.keys(pool);
     }
 
@@ -56,5 +60,15 @@ final class RedisLedger implements SliceLedger {
     @Override
     public Disposable onFreePermits(Runnable listener) {
         return redis.listen(channel, listener);
+    }
+
+    @Override
+    public Mono<Void> call() {
+        return CALL.call(redis, keys, new String[] {calls}).then();
+    }
+
+    @Override
+    public Disposable onCall(Runnable listener) {
+        return redis.listen(calls, listener);
     }
 }

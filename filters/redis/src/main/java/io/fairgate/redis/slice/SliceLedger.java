@@ -23,4 +23,12 @@ interface SliceLedger {
      * Has {@code listener} called, on any thread, when the ledger may have free permits, until this is disposed. A call may be missing.
      */
     Disposable onFreePermits(Runnable listener);
+
+    /** Has the nodes called that listen to {@link #onCall}. */
+    Mono<Void> call();
+
+    /**
+     * Has {@code listener} called, on any thread, when a node calls the others, until this is disposed. A call may be missing.
+     */
+    Disposable onCall(Runnable listener);
 }

@@ -16,13 +16,10 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import reactor.core.Disposable;
-import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -56,9 +53,6 @@ final class SliceNode {
      */
     private static final Duration LEAST_TURN = Duration.ofMillis(50);
 
-    /** For each node that shares the pool: all of them may look when permits become free. */
-    private static final Duration LEAST_BETWEEN_LOOKS = Duration.ofMillis(5);
-
     private static final double ROUNDING = 1e-6;
 
     private static final Mono<SliceAnswer> NO_ANSWER =
@@ -72,6 +66,7 @@ final class SliceNode {
     private final Scheduler.Worker thread;
     private final HeartbeatTimer heartbeats;
     private final HostedLeases leases;
+    private final Hints hints;
     private final OwedPermits owed;
     private final LargeTurn turn =
             new LargeTurn(HeartbeatTimer.BEATS.multipliedBy(2).toNanos());
@@ -109,17 +104,6 @@ final class SliceNode {
 
     private long roundTrip;
     private volatile boolean isStopped;
-    private final Disposable.Swap hints = Disposables.swap();
-    /** Whether a hint waits for the worker: others that come meanwhile say the same. */
-    private final AtomicBoolean isHinted = new AtomicBoolean();
-    /** Whether the next heartbeat is to ask if this node is the next one to get what has become free. */
-    private boolean isToLook;
-
-    /** Whether the present heartbeat asks that. */
-    private boolean isLooking;
-
-    /** When the node has asked last. */
-    private long lookedAt;
 
     private final Mono<Void> stopped = Mono.defer(this::lastBeat).cache();
 
@@ -151,13 +135,13 @@ final class SliceNode {
         this.thread = heartbeats.createWorker();
         this.heartbeats = new HeartbeatTimer(thread, this::now, this::beat);
         this.leases = new HostedLeases(agent);
+        this.hints = new Hints(ledger, this::run, this::now);
         this.owed = new OwedPermits(now());
         this.latest = new LatestAnswer(0, 0, permits, 0, 0, false, now(), 0, now(), false);
         this.report = new SliceLog(pool.name(), permits, outagePolicy);
         this.maxCollect = () -> pool.settings().fairness().maxCollect().toNanos();
         this.slice = pool.share(() -> run(this.heartbeats::soon));
         this.keptUntil = now();
-        this.lookedAt = now();
         // Requests wait for the first answer, and not for ever.
         this.grantsUntil = now() + term.grantNanos();
         slice.endsAt(grantsUntil);
@@ -170,7 +154,7 @@ final class SliceNode {
 
     /** Begins to send heartbeats. */
     void start() {
-        hints.update(ledger.onFreePermits(this::hint));
+        hints.listen(this::permitsAreFree, this::called);
         run(heartbeats::start);
     }
 
@@ -190,7 +174,7 @@ final class SliceNode {
     }
 
     private Mono<Void> lastBeat() {
-        hints.dispose();
+        hints.end();
         return Mono.<Heartbeat>create(sink -> run(() -> {
                     isStopped = true;
                     sink.success(agent.lastBeat());
@@ -292,29 +276,25 @@ final class SliceNode {
 
     // ---- hints ----
 
-    private void hint() {
-        if (isHinted.compareAndSet(false, true)) {
-            run(this::permitsAreFree);
-        }
-    }
-
     /** While permits are scarce, the node may be the next one by what the others have not told it yet. */
     private void permitsAreFree() {
-        isHinted.set(false);
         aim();
         boolean isNext = target() > agent.slice(now());
-        isToLook = !isNext && isShort() && now() - lookedAt > nodes() * LEAST_BETWEEN_LOOKS.toNanos();
-        if (isToLook) {
-            lookedAt = now();
-        }
-        if (isNext || isToLook) {
+        if (isNext || (lacking() > ROUNDING && share.isScarce() && hints.look(nodes()))) {
             heartbeats.soon();
         }
     }
 
-    /** Whether the node is entitled to a part of a permit that it does not have. */
-    private boolean isShort() {
-        return share.isScarce() && share.entitled() - ROUNDING > agent.slice(now()) + leases.permits();
+    /** Another node lacks permits, and this one may have too many by now. */
+    private void called() {
+        if (agent.slice(now()) > 0) {
+            heartbeats.soon();
+        }
+    }
+
+    /** How much more the node is entitled to than it has. */
+    private double lacking() {
+        return share.entitled() - agent.slice(now()) - leases.permits();
     }
 
     // ---- the steps of a heartbeat ----
@@ -324,8 +304,7 @@ final class SliceNode {
             heartbeats.ended();
         } else {
             report.now(status());
-            isLooking = isToLook;
-            isToLook = false;
+            hints.beat();
             next(slice.asked(), this::asked);
         }
     }
@@ -482,7 +461,8 @@ final class SliceNode {
             leases.unreleased().forEach(id -> release(id).subscribe());
         }
         aim();
-        if ((isFirst || isLooking) && target() > agent.slice(now())) {
+        hints.lacks(lacking(), nodes());
+        if ((isFirst || hints.isLooking()) && target() > agent.slice(now())) {
             heartbeats.soon(); // Only now it knows what it needs.
         }
         slice.weigh(share.parts(), share.groupParts()).subscribe();

@@ -22,6 +22,11 @@ record SliceScripts(SliceTerm term, long failoverMillis) {
         return prefix(pool) + "free";
     }
 
+    /** Where a node calls the others. */
+    static String calls(String pool) {
+        return prefix(pool) + "calls";
+    }
+
     private static String prefix(String pool) {
         return "fairgate:{" + pool + "}:";
     }
@@ -44,6 +49,10 @@ record SliceScripts(SliceTerm term, long failoverMillis) {
 
     static String release(String clock) {
         return script(clock, "release.lua");
+    }
+
+    static String call() {
+        return read("call.lua");
     }
 
     private static String script(String clock, String command) {

@@ -171,14 +171,12 @@ class FairClusterTest {
         assertFull(measured, 20, 0.95);
     }
 
-    /** The first requests after a long pause wait for the next heartbeat of the other gateway. */
     @ParameterizedTest
-    @CsvSource({"4, 20, 0.95", "4, 100, 0.95", "20, 500, 0.8"})
-    void a_tenant_within_its_share_gets_nearly_as_much_as_from_one_gateway(
-            int connections, int pauseMillis, double least) {
+    @CsvSource({"4, 20", "4, 100", "20, 500"})
+    void a_tenant_within_its_share_gets_nearly_as_much_as_from_one_gateway(int connections, int pauseMillis) {
         double fromOne = usedByFew(1, connections, pauseMillis);
         double fromTwo = usedByFew(2, connections, pauseMillis);
-        assertThat(fromTwo / fromOne).isBetween(least, 1.05);
+        assertThat(fromTwo / fromOne).isBetween(0.95, 1.05);
     }
 
     /** What a tenant with short requests and pauses between them uses of a pool that another tenant would fill. */

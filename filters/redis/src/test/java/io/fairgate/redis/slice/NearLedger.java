@@ -21,6 +21,7 @@ final class NearLedger implements SliceLedger {
     String server = "redis";
     private final SliceKernel kernel = new SliceKernel(SliceTerm.USUAL, 700, Set.of());
     private final List<Runnable> listeners = new ArrayList<>();
+    private final List<Runnable> callListeners = new ArrayList<>();
     private final Scheduler time;
     Duration oneWay;
 
@@ -71,6 +72,17 @@ final class NearLedger implements SliceLedger {
     public Mono<Void> release(String lease) {
         return call(() -> kernel.release(state, lease, 0, LedgerVersion.NONE, wall(), server))
                 .then();
+    }
+
+    @Override
+    public Mono<Void> call() {
+        return Mono.fromRunnable(() -> later(() -> List.copyOf(callListeners).forEach(this::later)));
+    }
+
+    @Override
+    public Disposable onCall(Runnable listener) {
+        callListeners.add(listener);
+        return () -> callListeners.remove(listener);
     }
 
     @Override

@@ -220,8 +220,29 @@ class RedisLedgerTest {
         assertThat(subscribers("others")).isOne();
     }
 
+    @Test
+    void a_call_is_told_to_all_that_listen_to_the_same_pool() throws Exception {
+        RedisLedger ledger = new RedisLedger("calls", SCRIPTS, ownConnections);
+        AtomicInteger told = new AtomicInteger();
+        AtomicInteger toldOther = new AtomicInteger();
+        Disposable listening = ledger.onCall(told::incrementAndGet);
+        Disposable unused = new RedisLedger("uncalled", SCRIPTS, ownConnections).onCall(toldOther::incrementAndGet);
+        ledger.call().block();
+        eventually("a subscription", () -> subscribersOf(SliceScripts.calls("calls")) == 1);
+        ledger.call().block();
+        ledger.call().block();
+        eventually("calls", () -> told.get() >= 2);
+        assertThat(toldOther).hasValue(0);
+
+        listening.dispose();
+        eventually("no subscription", () -> subscribersOf(SliceScripts.calls("calls")) == 0);
+    }
+
     private long subscribers(String pool) {
-        String channel = SliceScripts.channel(pool);
+        return subscribersOf(SliceScripts.channel(pool));
+    }
+
+    private long subscribersOf(String channel) {
         return Objects.requireNonNull(redis.sync().pubsubNumsub(channel).get(channel));
     }
 

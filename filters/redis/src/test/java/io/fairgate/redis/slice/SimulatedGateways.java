@@ -171,6 +171,16 @@ final class SimulatedGateways {
             }
 
             @Override
+            public Mono<Void> call() {
+                return ledger.call();
+            }
+
+            @Override
+            public Disposable onCall(Runnable listener) {
+                return ledger.onCall(listener);
+            }
+
+            @Override
             public Disposable onFreePermits(Runnable listener) {
                 return ledger.onFreePermits(listener);
             }

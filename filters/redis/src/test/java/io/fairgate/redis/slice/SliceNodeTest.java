@@ -41,6 +41,8 @@ class SliceNodeTest {
     private LedgerState ledger = new LedgerState();
     private final List<Sent> sent = new ArrayList<>();
     private final List<Runnable> wakeUps = new ArrayList<>();
+    private final List<Runnable> calls = new ArrayList<>();
+    private int called;
     private boolean isBroken;
     private int limitOfOtherNode = PERMITS;
     private double owedToOthers;
@@ -72,6 +74,17 @@ class SliceNodeTest {
             public Disposable onFreePermits(Runnable listener) {
                 wakeUps.add(listener);
                 return () -> wakeUps.remove(listener);
+            }
+
+            @Override
+            public Mono<Void> call() {
+                return Mono.fromRunnable(() -> called++);
+            }
+
+            @Override
+            public Disposable onCall(Runnable listener) {
+                calls.add(listener);
+                return () -> calls.remove(listener);
             }
         };
         return new SliceNode(pool, TenantShares.EQUAL, network, TERM, outages, this::newName, time, time);
@@ -273,6 +286,50 @@ class SliceNodeTest {
             pass(SOON);
         }
         assertThat(sent.size() - before).isBetween(2, 3);
+    }
+
+    @Test
+    void a_node_that_begins_to_lack_permits_calls_the_others_once() {
+        otherNodes.put("other", PERMITS - 2);
+        ask("a");
+        ask("a");
+        begin();
+        int before = called;
+        for (int i = 0; i < PERMITS; i++) {
+            ask("a");
+        }
+        for (int i = 0; i < 10; i++) {
+            pass(HeartbeatTimer.BEATS);
+            answer();
+        }
+        assertThat(last().beat().wanted()).isEqualTo(PERMITS / 2);
+        assertThat(slice()).as("the other node keeps the rest").isEqualTo(2);
+        assertThat(called).isEqualTo(before + 1);
+    }
+
+    @Test
+    void a_node_is_heard_soon_after_a_call_if_it_has_permits() {
+        begin();
+        pass(HeartbeatTimer.LEAST_BETWEEN_BEATS);
+        int before = sent.size();
+        calls.forEach(Runnable::run);
+        time.runDue();
+        assertThat(sent).hasSize(before + 1);
+    }
+
+    @Test
+    void a_call_does_not_concern_a_node_without_permits() {
+        node.start();
+        time.runDue();
+        answer();
+        pass(HeartbeatTimer.LEAST_BETWEEN_BEATS);
+        answer();
+        pass(HeartbeatTimer.LEAST_BETWEEN_BEATS);
+        assertThat(slice()).isZero();
+        int before = sent.size();
+        calls.forEach(Runnable::run);
+        time.runDue();
+        assertThat(sent).hasSize(before);
     }
 
     @Test

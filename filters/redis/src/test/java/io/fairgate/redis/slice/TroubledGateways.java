@@ -164,6 +164,7 @@ final class TroubledGateways {
         private final EmbeddedPermitPool pool;
         private final SliceNode node;
         private final List<Runnable> wakeUps = new ArrayList<>();
+        private final List<Runnable> calls = new ArrayList<>();
         private long cutUntil;
         private boolean isOnOldSide;
 
@@ -177,6 +178,19 @@ final class TroubledGateways {
         public Disposable onFreePermits(Runnable listener) {
             wakeUps.add(listener);
             return () -> wakeUps.remove(listener);
+        }
+
+        @Override
+        public Mono<Void> call() {
+            return Mono.fromRunnable(() -> gateways.stream()
+                    .filter(other -> !other.isLost())
+                    .forEach(other -> other.calls.forEach(Runnable::run)));
+        }
+
+        @Override
+        public Disposable onCall(Runnable listener) {
+            calls.add(listener);
+            return () -> calls.remove(listener);
         }
 
         @Override

@@ -99,7 +99,7 @@ final class Hints {
         isLacking = permits >= 1;
         if (begins && clock.getAsLong() - calledAt > nodes * LEAST_BETWEEN_CALLS.toNanos()) {
             calledAt = clock.getAsLong();
-            ledger.call().subscribe(called -> {}, failed -> {});
+            ledger.callNodes().subscribe(called -> {}, failed -> {});
         }
     }
 }

@@ -63,7 +63,7 @@ final class RedisLedger implements SliceLedger {
     }
 
     @Override
-    public Mono<Void> call() {
+    public Mono<Void> callNodes() {
         return CALL.call(redis, keys, new String[] {calls}).then();
     }
 

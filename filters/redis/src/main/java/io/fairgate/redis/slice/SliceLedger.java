@@ -24,8 +24,8 @@ interface SliceLedger {
      */
     Disposable onFreePermits(Runnable listener);
 
-    /** Has the nodes called that listen to {@link #onCall}. */
-    Mono<Void> call();
+    /** Tells the nodes that listen to {@link #onCall} that one of them lacks permits. */
+    Mono<Void> callNodes();
 
     /**
      * Has {@code listener} called, on any thread, when a node calls the others, until this is disposed. A call may be missing.

@@ -37,7 +37,7 @@ class HintsTest {
                 }
 
                 @Override
-                public Mono<Void> call() {
+                public Mono<Void> callNodes() {
                     return Mono.fromRunnable(calls::incrementAndGet);
                 }
 

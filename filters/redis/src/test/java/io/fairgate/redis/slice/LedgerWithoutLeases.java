@@ -7,7 +7,7 @@ import reactor.core.publisher.Mono;
 interface LedgerWithoutLeases extends SliceLedger {
 
     @Override
-    default Mono<Void> call() {
+    default Mono<Void> callNodes() {
         return Mono.empty();
     }
 

@@ -75,7 +75,7 @@ final class NearLedger implements SliceLedger {
     }
 
     @Override
-    public Mono<Void> call() {
+    public Mono<Void> callNodes() {
         return Mono.fromRunnable(() -> later(() -> List.copyOf(callListeners).forEach(this::later)));
     }
 

@@ -86,8 +86,8 @@ public final class NearPools {
         }
 
         @Override
-        public Mono<Void> call() {
-            return ledger.call();
+        public Mono<Void> callNodes() {
+            return ledger.callNodes();
         }
 
         @Override

@@ -227,10 +227,10 @@ class RedisLedgerTest {
         AtomicInteger toldOther = new AtomicInteger();
         Disposable listening = ledger.onCall(told::incrementAndGet);
         Disposable unused = new RedisLedger("uncalled", SCRIPTS, ownConnections).onCall(toldOther::incrementAndGet);
-        ledger.call().block();
+        ledger.callNodes().block();
         eventually("a subscription", () -> subscribersOf(SliceScripts.calls("calls")) == 1);
-        ledger.call().block();
-        ledger.call().block();
+        ledger.callNodes().block();
+        ledger.callNodes().block();
         eventually("calls", () -> told.get() >= 2);
         assertThat(toldOther).hasValue(0);
 

@@ -171,8 +171,8 @@ final class SimulatedGateways {
             }
 
             @Override
-            public Mono<Void> call() {
-                return ledger.call();
+            public Mono<Void> callNodes() {
+                return ledger.callNodes();
             }
 
             @Override

@@ -77,7 +77,7 @@ class SliceNodeTest {
             }
 
             @Override
-            public Mono<Void> call() {
+            public Mono<Void> callNodes() {
                 return Mono.fromRunnable(() -> called++);
             }
 

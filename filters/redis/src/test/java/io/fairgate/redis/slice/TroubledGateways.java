@@ -181,7 +181,7 @@ final class TroubledGateways {
         }
 
         @Override
-        public Mono<Void> call() {
+        public Mono<Void> callNodes() {
             return Mono.fromRunnable(() -> gateways.stream()
                     .filter(other -> !other.isLost())
                     .forEach(other -> other.calls.forEach(Runnable::run)));

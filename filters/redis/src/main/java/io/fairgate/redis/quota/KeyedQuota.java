@@ -4,6 +4,7 @@ import io.fairgate.quota.CalendarWindow;
 import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.journal.UsageKey;
+import io.fairgate.redis.quota.QuotaAnswer.QuotaLeft;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
@@ -36,7 +37,7 @@ final class KeyedQuota {
         if (quota instanceof Quota.Rate rate) {
             return numbers("rate", rate.limit(), rate.burst(), micros(rate.per()));
         } else if (quota instanceof Quota.Sliding sliding) {
-            return numbers("sliding", sliding.limit(), (micros(sliding.within()) + PARTS - 1) / PARTS, 0);
+            return numbers("sliding", sliding.limit(), partMicros(sliding), 0);
         } else if (quota instanceof Quota.Calendar calendar) {
             CalendarWindow window = window(calendar, now);
             return numbers(
@@ -46,6 +47,37 @@ final class KeyedQuota {
                     window.endMillis() * MICROS_PER_MILLI);
         }
         return numbers("window", quota.limit(), 0, 0);
+    }
+
+    /** How many microseconds after a charge a unit begins to count in another window than the charge. */
+    long untilOtherWindow(QuotaLeft charged) {
+        if (owned.quota() instanceof Quota.Sliding sliding) {
+            return charged.fullMicros() - PARTS * partMicros(sliding);
+        }
+        boolean hasWindows = owned.quota() instanceof Quota.Calendar;
+        return hasWindows ? charged.fullMicros() : Long.MAX_VALUE;
+    }
+
+    /**
+     * How many units of a charge have come back with the time, rounded up. What was charged before it comes back first.
+     *
+     * @param units that were charged
+     * @param micros after the charge, at most some seconds
+     */
+    long comeBack(QuotaLeft charged, long units, long micros) {
+        if (!(owned.quota() instanceof Quota.Rate rate)) {
+            return 0;
+        }
+        long per = micros(rate.per());
+        // Rounded up by more than a double is off.
+        double untilBack = Math.ceil((double) units * per / rate.limit() * (1 + 1e-12));
+        long untilFirst = Math.max(0, charged.fullMicros() - 1 - (long) untilBack);
+        long since = Math.max(0, micros - untilFirst);
+        return Math.min(units, (since * rate.limit() + per - 1) / per);
+    }
+
+    private static long partMicros(Quota.Sliding sliding) {
+        return (micros(sliding.within()) + PARTS - 1) / PARTS;
     }
 
     private static String[] numbers(String kind, long limit, long first, long second) {

@@ -44,6 +44,12 @@ final class KeyedQuotas {
         return QuotaDecision.passed(() -> seen, wouldRefuse);
     }
 
+    /** Has the set know its latest decision, and returns it. */
+    QuotaDecision noted(QuotaDecision decision) {
+        set.note(decision);
+        return decision;
+    }
+
     /**
      * What a call emits that has no answer: an error, if one of its quotas is enforced and the policy does not let the request pass. The
      * others refuse nothing.

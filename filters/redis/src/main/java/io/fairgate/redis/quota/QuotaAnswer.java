@@ -7,9 +7,10 @@ import java.util.List;
 /**
  * The answer to one call.
  *
+ * @param charged the units that each quota with a mark was charged
  * @param balances of quotas in the order of the call: of all, or for a refusal of the enforced ones
  */
-record QuotaAnswer(Outcome outcome, List<QuotaLeft> balances) {
+record QuotaAnswer(Outcome outcome, long charged, List<QuotaLeft> balances) {
 
     enum Outcome {
         PASSED,
@@ -25,10 +26,14 @@ record QuotaAnswer(Outcome outcome, List<QuotaLeft> balances) {
     }
 
     /** In the place of an answer that will not come any more. */
-    static final QuotaAnswer NOT_KNOWN = new QuotaAnswer(Outcome.NOTHING, List.of());
+    static final QuotaAnswer NOT_KNOWN = new QuotaAnswer(Outcome.NOTHING, 0, List.of());
 
     QuotaAnswer {
         balances = List.copyOf(balances);
+    }
+
+    List<String> marks() {
+        return balances.stream().map(QuotaLeft::mark).toList();
     }
 
     /**

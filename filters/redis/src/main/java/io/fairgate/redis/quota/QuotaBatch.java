@@ -79,8 +79,9 @@ record QuotaBatch(String gateway, long sequence, List<QuotaCall> calls, boolean 
         int at = 1;
         while (at < answer.size()) {
             Outcome outcome = Outcome.valueOf((String) answer.get(at));
-            long count = (Long) answer.get(at + 1);
-            at += 2;
+            long charged = (Long) answer.get(at + 1);
+            long count = (Long) answer.get(at + 2);
+            at += 3;
             List<QuotaLeft> left = new ArrayList<>();
             for (int i = 0; i < count; i++) {
                 left.add(new QuotaLeft(
@@ -88,7 +89,7 @@ record QuotaBatch(String gateway, long sequence, List<QuotaCall> calls, boolean 
                                 answer.get(at + 3)));
                 at += 4;
             }
-            each.add(new QuotaAnswer(outcome, left));
+            each.add(new QuotaAnswer(outcome, charged, left));
         }
         return new QuotaAnswers((Long) answer.get(0), each);
     }

@@ -7,14 +7,19 @@ abstract class QuotaCall {
         CHARGE,
         CHECK,
         BALANCES,
-        SETTLE
+        SETTLE,
+        /** Charges units before requests ask for them, as far as much is left. */
+        PREPAY
     }
 
     /** Changes until it is sent: a charge that was settled before is a check. */
     What what;
 
     final KeyedQuotas keyed;
-    /** Of a settlement the units in addition to those that were charged, below 0 to give some back; of a query of balances any. */
+    /**
+     * Of a settlement the units in addition to those that were charged, below 0 to give some back; of a prepayment the most to charge; of
+     * a query of balances any.
+     */
     final long amount;
 
     /** Then it is too late to send it, in nanoseconds; set by {@link QuotaCalls}. */

@@ -5,8 +5,8 @@ import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaSet;
 import io.fairgate.redis.quota.QuotaAnswer.Outcome;
-import io.fairgate.redis.quota.QuotaAnswer.QuotaLeft;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -33,8 +33,8 @@ final class RedisCharge implements QuotaCharge {
     private State state = State.OPEN;
     /** The decision of the charge that was asked for last. */
     private Sinks.One<QuotaDecision> decided = Sinks.one();
-    /** What was charged, in the order of {@link KeyedQuotas}. */
-    private List<QuotaLeft> charged = List.of();
+    /** Of what was charged, in the order of {@link KeyedQuotas}. */
+    private List<String> marks = List.of();
 
     RedisCharge(RedisQuotas backend, QuotaSet quotas, long units) {
         this.backend = backend;
@@ -67,27 +67,51 @@ final class RedisCharge implements QuotaCharge {
     }
 
     private Mono<QuotaDecision> chargeOnce() {
-        Charge call;
+        PrepaidUnits prepaid = backend.prepaid(quotas);
+        Mono<QuotaDecision> decision;
+        Charge call = null;
         synchronized (this) {
             if (state == State.ASKED) {
                 return decided.asMono();
             } else if (state != State.OPEN) {
                 return backend.check(quotas, units);
             }
-            state = State.ASKED;
-            decided = Sinks.one();
-            call = new Charge(backend.keyed(quotas), units, decided);
+            QuotaDecision passed = take(prepaid);
+            if (passed == null) {
+                state = State.ASKED;
+                decided = Sinks.one();
+                call = new Charge(prepaid, decided);
+                decision = decided.asMono();
+            } else {
+                decision = Mono.just(passed);
+            }
         }
-        backend.calls.submit(call);
-        return call.result.asMono();
+        if (call != null) {
+            backend.calls.submit(call);
+        }
+        prepaid.tend();
+        return decision;
+    }
+
+    /** Uses units that are charged already; called under the lock. Null when there are not so many. */
+    private @Nullable QuotaDecision take(PrepaidUnits prepaid) {
+        Chunk chunk = prepaid.take(units);
+        if (chunk == null) {
+            return null;
+        }
+        state = State.CHARGED;
+        marks = chunk.marks();
+        return prepaid.keyed.noted(chunk.decision());
     }
 
     private final class Charge extends QuotaCall {
 
+        private final PrepaidUnits prepaid;
         private final Sinks.One<QuotaDecision> result;
 
-        Charge(KeyedQuotas keyed, long units, Sinks.One<QuotaDecision> result) {
-            super(What.CHARGE, keyed, units);
+        Charge(PrepaidUnits prepaid, Sinks.One<QuotaDecision> result) {
+            super(What.CHARGE, prepaid.keyed, units);
+            this.prepaid = prepaid;
             this.result = result;
         }
 
@@ -104,35 +128,49 @@ final class RedisCharge implements QuotaCharge {
                 end(keyed.unreadable(), false, QuotaOutagePolicy.FAIL_CLOSED);
                 return;
             }
+            if (answer.outcome() == Outcome.REFUSED && passesNevertheless()) {
+                return;
+            }
             boolean isCharged = what == What.CHARGE
                     && (answer.outcome() == Outcome.PASSED || answer.outcome() == Outcome.PASSED_BUT);
-            if (answeredTooLate(isCharged ? State.CHARGED : State.OPEN, answer.balances())) {
-                giveBack(isCharged ? answer.balances() : List.of());
+            if (answeredTooLate(isCharged ? State.CHARGED : State.OPEN, answer.marks())) {
+                giveBack(isCharged ? answer.marks() : List.of());
             }
             if (answer.outcome() != Outcome.NOTHING) {
-                QuotaDecision made = keyed.decision(answer);
-                keyed.set.note(made);
-                result.tryEmitValue(made);
+                result.tryEmitValue(keyed.noted(keyed.decision(answer)));
             }
         }
 
+        /** What is left may be units that this gateway has charged meanwhile, for requests like this one. */
+        private boolean passesNevertheless() {
+            QuotaDecision passed;
+            synchronized (RedisCharge.this) {
+                passed = state == State.ASKED ? take(prepaid) : null;
+            }
+            if (passed != null) {
+                result.tryEmitValue(passed);
+                prepaid.tend();
+            }
+            return passed != null;
+        }
+
         /** Returns whether the charge was settled before. */
-        private boolean answeredTooLate(State next, List<QuotaLeft> balances) {
+        private boolean answeredTooLate(State next, List<String> nextMarks) {
             synchronized (RedisCharge.this) {
                 if (state == State.SETTLED) {
                     return true;
                 }
                 state = next;
-                charged = balances;
+                marks = nextMarks;
                 return false;
             }
         }
 
-        private void giveBack(List<QuotaLeft> balances) {
-            if (balances.isEmpty()) {
+        private void giveBack(List<String> chargedMarks) {
+            if (chargedMarks.isEmpty()) {
                 givenBack.tryEmitEmpty();
             } else {
-                backend.calls.submit(new Settlement(keyed, balances, -amount, givenBack));
+                backend.calls.submit(new Settlement(keyed, chargedMarks, -amount, givenBack));
             }
         }
 
@@ -167,7 +205,6 @@ final class RedisCharge implements QuotaCharge {
                 throw new IllegalArgumentException("actual: %d (expected: >= 0)".formatted(actual));
             }
             long more = Math.min(actual, 2 * Quota.MAX_LIMIT) - Math.min(units, 2 * Quota.MAX_LIMIT);
-            Settlement call;
             synchronized (this) {
                 State before = state;
                 state = State.SETTLED;
@@ -176,37 +213,8 @@ final class RedisCharge implements QuotaCharge {
                 } else if (before != State.CHARGED || more == 0) {
                     return Mono.empty();
                 }
-                call = new Settlement(backend.keyed(quotas), charged, more, Sinks.empty());
             }
-            backend.calls.submit(call);
-            return call.done.asMono();
+            return backend.prepaid(quotas).settle(marks, more);
         });
-    }
-
-    private static final class Settlement extends QuotaCall {
-
-        private final List<QuotaLeft> charged;
-        private final Sinks.Empty<Void> done;
-
-        Settlement(KeyedQuotas keyed, List<QuotaLeft> charged, long more, Sinks.Empty<Void> done) {
-            super(What.SETTLE, keyed, more);
-            this.charged = charged;
-            this.done = done;
-        }
-
-        @Override
-        String mark(int quota) {
-            return quota < charged.size() ? charged.get(quota).mark() : "";
-        }
-
-        @Override
-        void answered(QuotaAnswer answer) {
-            done.tryEmitEmpty();
-        }
-
-        @Override
-        void failed(Throwable why, boolean isSent, boolean isOutage) {
-            done.tryEmitError(why);
-        }
     }
 }

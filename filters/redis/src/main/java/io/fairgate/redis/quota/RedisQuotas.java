@@ -10,7 +10,10 @@ import io.fairgate.redis.quota.QuotaAnswer.Outcome;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -23,7 +26,8 @@ import reactor.core.scheduler.Scheduler;
  * processes with the same numbers together admit not one unit more than a quota allows, as long as Redis loses nothing and its clock is
  * not set forward.
  *
- * <p>Each decision waits for one round trip to Redis, or for two while another one is on its way. Answers come on the thread of the
+ * <p>While much is left of all quotas of a set, and requests come often, decisions are made at once, with units that this process has
+ * charged ahead. Other decisions wait for one round trip to Redis, or for two while another one is on its way. Their answers come on the thread of the
  * connection. A call waits for at most a second to be sent and for a second to be answered (five each before the first answer). Otherwise it errors with
  * {@link io.fairgate.quota.QuotasUnavailableException}, and later ones at once until Redis answers again. Settlements are made then. A call whose
  * quotas are all not enforced passes instead, and so do others if the {@link QuotaOutagePolicy} says so.
@@ -34,6 +38,11 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
 
     final QuotaCalls calls;
     final QuotaOutagePolicy outagePolicy;
+    final Scheduler time;
+    /** Those that have units at hand. */
+    final Set<PrepaidUnits> holders = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean isPrepaying;
 
     /**
      * Quotas in Redis, which connects.
@@ -45,7 +54,8 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
                 new RedisQuotaLedger(redis, MonotonicScheduler.INSTANCE, InstantSource.system()),
                 outagePolicy,
                 MonotonicScheduler.INSTANCE,
-                UUID.randomUUID().toString());
+                UUID.randomUUID().toString(),
+                true);
         quotas.calls.start();
         return quotas;
     }
@@ -54,9 +64,13 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
      * Sends nothing yet.
      *
      * @param gateway a name that no other gateway has or had
+     * @param isPrepaying whether units are charged before requests ask for them
      */
-    RedisQuotas(QuotaLedger ledger, QuotaOutagePolicy outagePolicy, Scheduler time, String gateway) {
+    RedisQuotas(
+            QuotaLedger ledger, QuotaOutagePolicy outagePolicy, Scheduler time, String gateway, boolean isPrepaying) {
         this.outagePolicy = outagePolicy;
+        this.time = time;
+        this.isPrepaying = isPrepaying;
         this.calls = new QuotaCalls(ledger, new QuotaLog(outagePolicy.isOpen()), time, gateway);
     }
 
@@ -65,14 +79,21 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
         requireUnits(units);
         return quotas.isEmpty()
                 ? Mono.just(QuotaDecision.UNLIMITED)
-                : Mono.defer(() -> submitted(new Check(keyed(quotas), units, outagePolicy), check -> check.decided));
+                : Mono.defer(() -> checkNow(prepaid(quotas), units));
+    }
+
+    private Mono<QuotaDecision> checkNow(PrepaidUnits prepaid, long units) {
+        QuotaDecision decision = prepaid.decision(units);
+        return decision != null
+                ? Mono.just(prepaid.keyed.noted(decision))
+                : submitted(new Check(prepaid.keyed, units, outagePolicy), check -> check.decided);
     }
 
     @Override
     public Mono<List<Balance>> balances(QuotaSet quotas) {
         return quotas.isEmpty()
                 ? Mono.just(List.of())
-                : Mono.defer(() -> submitted(new Query(keyed(quotas)), query -> query.balances));
+                : Mono.defer(() -> submitted(new Query(prepaid(quotas).keyed), query -> query.balances));
     }
 
     @Override
@@ -101,9 +122,7 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
             if (answer.outcome() == Outcome.UNREADABLE) {
                 keyed.withoutAnswer(keyed.unreadable(), QuotaOutagePolicy.FAIL_CLOSED, false, decided);
             } else if (answer.outcome() != Outcome.NOTHING) {
-                QuotaDecision decision = keyed.decision(answer);
-                keyed.set.note(decision);
-                decided.tryEmitValue(decision);
+                decided.tryEmitValue(keyed.noted(keyed.decision(answer)));
             }
         }
 
@@ -136,14 +155,24 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
         }
     }
 
-    /** The keys of a set, which are kept with it. */
-    KeyedQuotas keyed(QuotaSet quotas) {
-        if (quotas.attachment() instanceof KeyedQuotas keyed && keyed.set == quotas) {
-            return keyed;
+    /** What this gateway has at hand of a set, which is kept with it. */
+    PrepaidUnits prepaid(QuotaSet quotas) {
+        if (quotas.attachment() instanceof PrepaidUnits prepaid
+                && prepaid.backend == this
+                && prepaid.keyed.set == quotas) {
+            return prepaid;
         }
-        KeyedQuotas keyed = new KeyedQuotas(quotas);
-        quotas.attach(keyed);
-        return keyed;
+        PrepaidUnits prepaid = new PrepaidUnits(new KeyedQuotas(quotas), this);
+        quotas.attach(prepaid);
+        return prepaid;
+    }
+
+    boolean isPrepaying() {
+        return isPrepaying;
+    }
+
+    long now() {
+        return time.now(TimeUnit.NANOSECONDS);
     }
 
     /** Why Redis has not answered the last call; null after an answer. For people to read. */
@@ -152,12 +181,19 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
     }
 
     /**
-     * Blocks for up to a second, until settlements that are on their way have arrived. Then nothing that is not answered is sent again. To
+     * Gives back the units at hand, and blocks for up to a second, until settlements that are on their way have arrived. Then nothing that is not answered is sent again. To
      * be called before the connections are closed.
      */
     @Override
     public void close() {
+        stopPrepaying();
         calls.close();
+    }
+
+    /** Gives back the units at hand. Then each request is charged by itself. */
+    void stopPrepaying() {
+        isPrepaying = false;
+        holders.forEach(PrepaidUnits::end);
     }
 
     private static void requireUnits(long units) {

@@ -3,7 +3,10 @@
  *
  * <p><b>Decisions</b> are made by a script in Redis ({@code quotas.lua}), by the rules of
  * {@link io.fairgate.quota.embedded}: of all quotas of a request all are charged, or none. All gateways together admit not one unit too
- * many. The price is one round trip for each decision.
+ * many.
+ *
+ * <p><b>Ahead.</b> A gateway charges what the requests of a second use before they ask for it, as far as much is left of each quota
+ * ({@link PrepaidUnits}), and decides about them by itself. Other requests cost one round trip each.
  *
  * <p><b>Batches.</b> A gateway has one batch of calls on its way at most. Calls that come meanwhile go with the next batch, so under load
  * one round trip serves many of them.

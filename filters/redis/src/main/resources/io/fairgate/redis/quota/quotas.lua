@@ -1,17 +1,20 @@
 -- A batch of one gateway: charges, checks and settlements of quotas. Each call has the effect of all of its quotas or of none.
 --
 -- KEYS: the gateway's last batch, then the usages. ARGV from 2: sequence number of the batch, then for each call
---   what: charge, check, balances, settle or nothing
---   units: of a settlement, the units in addition to those charged; below 0 to give some back
+--   what: charge, check, balances, settle, prepay or nothing
+--   units: of a settlement, the units in addition to those charged; below 0 to give some back. Of a prepayment, the most to charge
 --   enforced: of how many quotas, which come first, a refusal counts
 --   count: of its quotas, and for each of them
 --     place of its key, kind (rate, sliding or window), limit, two numbers of the kind, mark (of a settlement, else '')
 -- Answers the time, then for each call
---   outcome, count of the quotas that follow, and for each of them
+--   outcome, units charged, count of the quotas that follow, and for each of them
 --     units left, time until the call would pass, time until nothing is used (NEVER for both when that does not happen), mark
 -- A batch that is repeated has no effect again. If it has charges or settlements, it has the same answer.
 local LAST = KEYS[1]
 local REMEMBERED = 3600000 -- ms
+
+-- A gateway may charge so many parts of what is left before requests ask for it, unless that is a smaller part of what it asks for.
+local PART_LEFT, PART_ASKED = 1 / 16, 1 / 8
 
 local sequence = tonumber(ARGV[2])
 local done, last = string.match(redis.call('GET', LAST) or '', '^(%d+) (.*)$')
@@ -72,8 +75,9 @@ local answer = { now }
 local isRemembered = false -- whether the batch has calls that must not be executed twice
 
 -- The waits of quotas from `from` on are those of a call that asks for so many units; the others let it pass.
-local function tell(outcome, quotas, count, asked, from, marks)
+local function tell(outcome, charged, quotas, count, asked, from, marks)
   answer[#answer + 1] = outcome
+  answer[#answer + 1] = charged
   answer[#answer + 1] = count
   for i = 1, count do
     local units, wait, full = quotas[i].kind.balance(quotas[i].usage, quotas[i], i >= from and asked or 0)
@@ -108,22 +112,41 @@ local function impediment(quotas)
   return nil
 end
 
+-- Returns their marks.
+local function charge(quotas, count, units)
+  local marks = {}
+  for i = 1, count do
+    marks[i] = quotas[i].kind.charge(quotas[i].usage, quotas[i], units)
+    changed[quotas[i].place] = quotas[i]
+  end
+  return marks
+end
+
 -- Quotas that are not enforced are charged all or none, as if they were enforced.
 local function decide(what, units, enforced, quotas)
   if what == 'balances' then
-    return tell('PASSED', quotas, #quotas, 1, 1)
+    return tell('PASSED', 0, quotas, #quotas, 1, 1)
   elseif not pass(quotas, 1, enforced, units) then
-    return tell('REFUSED', quotas, enforced, units, 1)
+    return tell('REFUSED', 0, quotas, enforced, units, 1)
   end
   local isWhole = pass(quotas, enforced + 1, #quotas, units)
-  local marks = {}
-  if what == 'charge' then
-    for i = 1, isWhole and #quotas or enforced do
-      marks[i] = quotas[i].kind.charge(quotas[i].usage, quotas[i], units)
-      changed[quotas[i].place] = quotas[i]
-    end
+  local charged = what == 'charge' and units or 0
+  local marks = charged > 0 and charge(quotas, isWhole and #quotas or enforced, units)
+  tell(isWhole and 'PASSED' or 'PASSED_BUT', charged, quotas, #quotas, units, isWhole and #quotas + 1 or enforced + 1, marks)
+end
+
+-- Charges all quotas, also those that are not enforced: the nearer one is to its limit, the less, and at last nothing.
+local function prepay(asked, quotas)
+  local units = asked
+  for i = 1, #quotas do
+    local left = quotas[i].kind.balance(quotas[i].usage, quotas[i], 0)
+    units = math.min(units, math.floor(left * PART_LEFT))
   end
-  tell(isWhole and 'PASSED' or 'PASSED_BUT', quotas, #quotas, units, isWhole and #quotas + 1 or enforced + 1, marks)
+  if units < 1 or units < asked * PART_ASKED then
+    return tell('PASSED', 0, quotas, 0)
+  end
+  local marks = charge(quotas, #quotas, units)
+  tell('PASSED', units, quotas, #quotas, 0, #quotas + 1, marks)
 end
 
 local function execute(what, units, enforced, quotas)
@@ -132,7 +155,9 @@ local function execute(what, units, enforced, quotas)
       changed[quotas[i].place] = quotas[i]
     end
   end
-  if what ~= 'settle' then
+  if what == 'prepay' then
+    return prepay(units, quotas)
+  elseif what ~= 'settle' then
     return decide(what, units, enforced, quotas)
   end
   for i = 1, #quotas do
@@ -140,7 +165,7 @@ local function execute(what, units, enforced, quotas)
       changed[quotas[i].place] = quotas[i]
     end
   end
-  tell('PASSED', quotas, 0)
+  tell('PASSED', 0, quotas, 0)
 end
 
 while at <= #ARGV do
@@ -152,7 +177,7 @@ while at <= #ARGV do
   isRemembered = isRemembered or not (what == 'check' or what == 'balances')
   local why = what == 'nothing' and 'NOTHING' or impediment(quotas)
   if why then
-    tell(why, quotas, 0)
+    tell(why, 0, quotas, 0)
   else
     execute(what, units, enforced, quotas)
   end

@@ -33,7 +33,7 @@ class QuotaOutageTest {
     private final NearQuotas near = new NearQuotas(time, this::wall, this::wall, ONE_WAY);
     private final AtomicInteger uncharged = new AtomicInteger();
     private final RedisQuotas quotas =
-            new RedisQuotas(near, QuotaOutagePolicy.failOpen(uncharged::incrementAndGet), time, "one");
+            new RedisQuotas(near, QuotaOutagePolicy.failOpen(uncharged::incrementAndGet), time, "one", true);
 
     private Instant wall() {
         return Instant.parse("2026-03-10T12:00:00Z").plusNanos(time.now(TimeUnit.NANOSECONDS));

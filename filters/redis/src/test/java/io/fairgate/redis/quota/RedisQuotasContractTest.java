@@ -23,13 +23,19 @@ class RedisQuotasContractTest extends QuotasContract {
         NearQuotas.redis().flushall();
         near = new NearQuotas(testTime, calendar, calendar, ONE_WAY);
         time = testTime;
-        return new RedisQuotas(near, QuotaOutagePolicy.FAIL_CLOSED, testTime, "gateway");
+        return new RedisQuotas(near, QuotaOutagePolicy.FAIL_CLOSED, testTime, "gateway", true);
     }
 
     /** Long enough for a charge that is given back: two batches, behind another one. */
     @Override
     public void answer(TestTime testTime) {
         testTime.advanceBy(ONE_WAY.multipliedBy(8));
+    }
+
+    @Override
+    public void giveBackUnused(TestTime testTime) {
+        testTime.advanceBy(PrepaidUnits.LONGEST);
+        answer(testTime);
     }
 
     @Nested

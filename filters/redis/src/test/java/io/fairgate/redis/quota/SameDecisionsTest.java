@@ -51,7 +51,11 @@ class SameDecisionsTest {
     SameDecisionsTest() {
         NearQuotas.redis().flushall();
         shared = new RedisQuotas(
-                new NearQuotas(time, this::wall, this::wall, NO_TIME), QuotaOutagePolicy.FAIL_CLOSED, time, "gateway");
+                new NearQuotas(time, this::wall, this::wall, NO_TIME),
+                QuotaOutagePolicy.FAIL_CLOSED,
+                time,
+                "gateway",
+                false);
     }
 
     private Instant wall() {

@@ -57,7 +57,7 @@ class SharedQuotasTest {
     }
 
     private RedisQuotas gateway(String name, NearQuotas ledger) {
-        return new RedisQuotas(ledger, QuotaOutagePolicy.FAIL_CLOSED, time, name);
+        return new RedisQuotas(ledger, QuotaOutagePolicy.FAIL_CLOSED, time, name, true);
     }
 
     private static QuotaSet set(Quota... quotas) {

@@ -101,6 +101,7 @@ abstract class ConcurrentChargesContract extends QuotaTopic {
         });
         answerAll(answers);
         answer();
+        giveBackUnused();
         assertRemaining(set, 1_000_000L - used.get());
     }
 }

@@ -70,6 +70,10 @@ abstract class QuotaTopic {
         backend.answer(time);
     }
 
+    final void giveBackUnused() {
+        backend.giveBackUnused(time);
+    }
+
     final <T> T answerOf(Mono<T> call) {
         CompletableFuture<T> answered = call.toFuture();
         answer();

@@ -17,4 +17,10 @@ public interface QuotasBackend {
 
     /** Returns when the quotas have answered all that they were asked. It may move the time on, by less than a millisecond. */
     default void answer(TestTime time) {}
+
+    /**
+     * Returns when only what requests have used is charged: a backend may charge units for requests to come. It may move the time on, by
+     * seconds.
+     */
+    default void giveBackUnused(TestTime time) {}
 }

@@ -1,0 +1,221 @@
+package io.fairgate.redis.quota;
+
+import io.fairgate.quota.QuotaDecision;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * Units of a set of quotas that are charged before requests ask for them, so that most requests are decided without a call to Redis.
+ *
+ * <p>One call charges a {@link Chunk}: what the requests of a second use, but at most a sixteenth of what is left of each quota. So a
+ * gateway has little at hand when little is left, and near the limit each request is charged by itself. What is not used within
+ * a second is given back.
+ *
+ * <p>For any thread. No call is sent under the lock.
+ */
+final class PrepaidUnits {
+
+    /** How long units may be at hand. */
+    static final Duration LONGEST = Duration.ofSeconds(1);
+
+    /** With fewer requests in a second, each one is charged by itself. */
+    static final int FEWEST_REQUESTS = 8;
+
+    /** After a chunk that was not worth it, or was refused. */
+    static final Duration PAUSE = Duration.ofSeconds(5);
+
+    final KeyedQuotas keyed;
+    final RedisQuotas backend;
+
+    // Guarded by this.
+    private final UnitDemand demand;
+    /** In the order of their charges. */
+    private final List<Chunk> chunks = new ArrayList<>();
+    /** Whose units are to be given back. */
+    private final List<Chunk> ended = new ArrayList<>();
+
+    private boolean isAsking;
+    private long pausesUntil;
+
+    PrepaidUnits(KeyedQuotas keyed, RedisQuotas backend) {
+        this.keyed = keyed;
+        this.backend = backend;
+        this.demand = new UnitDemand(backend.now());
+        this.pausesUntil = backend.now();
+    }
+
+    /** The chunk whose units the caller uses now; null when there are not so many. To be followed by {@link #tend}, without a lock. */
+    synchronized @Nullable Chunk take(long units) {
+        long now = backend.now();
+        demand.add(units, now);
+        for (Chunk chunk : chunks) {
+            if (chunk.take(units, now)) {
+                return chunk;
+            }
+        }
+        return null;
+    }
+
+    /** The decision of a request that could use so many units now; null when there are not so many. */
+    synchronized @Nullable QuotaDecision decision(long units) {
+        long now = backend.now();
+        for (Chunk chunk : chunks) {
+            if (chunk.left(now) >= units) {
+                return chunk.decision();
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Corrects a charge.
+     *
+     * @param marks of the charge
+     * @param more the units to charge, below 0 to give some back
+     */
+    Mono<Void> settle(List<String> marks, long more) {
+        if (more > 0 && take(more) != null) {
+            tend();
+            return Mono.empty();
+        }
+        Settlement call = new Settlement(keyed, marks, more, Sinks.empty());
+        backend.calls.submit(call);
+        return call.done.asMono();
+    }
+
+    /** After a request: charges the next chunk in time, and gives back what cannot be used any more. */
+    void tend() {
+        Prepayment next = next();
+        if (next != null) {
+            backend.calls.submit(next);
+        }
+        giveBack(takeEnded());
+    }
+
+    private synchronized @Nullable Prepayment next() {
+        long now = backend.now();
+        long left = left(now);
+        if (!isWorthIt(now) || 2 * left >= full(now)) {
+            return null;
+        }
+        isAsking = true;
+        return new Prepayment(demand.units(now));
+    }
+
+    /** Without a request, no chunk follows one that has ended. */
+    private void giveBackEnded() {
+        synchronized (this) {
+            left(backend.now());
+        }
+        giveBack(takeEnded());
+    }
+
+    /** How many units are at hand. Ends chunks that have none. */
+    private long left(long now) {
+        long sum = 0;
+        for (int i = chunks.size() - 1; i >= 0; i--) {
+            long left = chunks.get(i).left(now);
+            sum += left;
+            if (left == 0) {
+                end(chunks.remove(i), now);
+            }
+        }
+        return sum;
+    }
+
+    private void end(Chunk chunk, long now) {
+        ended.add(chunk);
+        if (chunk.wasNotWorthIt(now)) {
+            pausesUntil = now + PAUSE.toNanos();
+        }
+    }
+
+    private boolean isWorthIt(long now) {
+        return demand.requests(now) >= FEWEST_REQUESTS && now - pausesUntil >= 0 && !isAsking && backend.isPrepaying();
+    }
+
+    /** With half of this, the next chunk is charged. */
+    private long full(long now) {
+        long wanted = demand.units(now);
+        return chunks.isEmpty()
+                ? wanted
+                : Math.min(wanted, chunks.get(chunks.size() - 1).units());
+    }
+
+    private synchronized List<Chunk> takeEnded() {
+        if (ended.isEmpty()) {
+            return List.of();
+        }
+        List<Chunk> over = List.copyOf(ended);
+        ended.clear();
+        if (chunks.isEmpty()) {
+            backend.holders.remove(this);
+        }
+        return over;
+    }
+
+    private void giveBack(List<Chunk> over) {
+        over.forEach(chunk -> chunk.rest().forEach(backend.calls::submit));
+    }
+
+    /** Gives all units back. */
+    void end() {
+        synchronized (this) {
+            ended.addAll(chunks);
+            chunks.clear();
+        }
+        giveBack(takeEnded());
+    }
+
+    private final class Prepayment extends QuotaCall {
+
+        private long sentNanos;
+
+        Prepayment(long units) {
+            super(What.PREPAY, PrepaidUnits.this.keyed, units);
+        }
+
+        @Override
+        void sending() {
+            sentNanos = backend.now();
+        }
+
+        @Override
+        void answered(QuotaAnswer answer) {
+            if (answer.charged() == 0) {
+                pause();
+            } else {
+                charged(new Chunk(keyed, answer, sentNanos, LONGEST.toNanos()));
+            }
+        }
+
+        @Override
+        void failed(Throwable why, boolean isSent, boolean isOutage) {
+            pause();
+        }
+    }
+
+    private synchronized void pause() {
+        isAsking = false;
+        pausesUntil = backend.now() + PAUSE.toNanos();
+    }
+
+    private void charged(Chunk chunk) {
+        synchronized (this) {
+            isAsking = false;
+            chunks.add(chunk);
+            backend.holders.add(this);
+        }
+        long nanos = chunk.endNanos() - backend.now();
+        if (nanos <= 0 || !backend.isPrepaying()) {
+            end();
+        } else {
+            var unused = backend.time.schedule(this::giveBackEnded, nanos, TimeUnit.NANOSECONDS);
+        }
+    }
+}

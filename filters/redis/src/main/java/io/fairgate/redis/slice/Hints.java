@@ -19,6 +19,9 @@ final class Hints {
     /** For each node that shares the pool: each call costs a heartbeat of all of them. */
     private static final Duration LEAST_BETWEEN_CALLS = Duration.ofMillis(50);
 
+    /** Shares are sums of fractions. */
+    private static final double ROUNDING = 1e-6;
+
     private final SliceLedger ledger;
     private final Consumer<Runnable> worker;
     private final LongSupplier clock;
@@ -29,7 +32,9 @@ final class Hints {
 
     private boolean isLooking;
     private long lookedAt;
-    private boolean isLacking;
+    /** How many permits this node lacked when it called last, or fewer if it has lacked fewer since. */
+    private double toldLack;
+
     private long calledAt;
 
     /**
@@ -45,7 +50,7 @@ final class Hints {
     }
 
     /**
-     * Has both called on the worker, until the {@link #end}.
+     * Listens until the {@link #end}. Both run on the worker.
      *
      * @param onFree when permits may be free
      * @param onCall when a node lacks permits
@@ -93,11 +98,15 @@ final class Hints {
         return isLooking;
     }
 
-    /** Has the other nodes called when the node begins to lack a whole permit at least. What it lacks for longer, they have heard of. */
+    /**
+     * Calls the other nodes when this one begins to lack a whole permit at least, or twice as many as it has told. If it has called a moment before, it
+     * calls later. What it lacks for longer, they have heard of.
+     */
     void lacks(double permits, int nodes) {
-        boolean begins = permits >= 1 && !isLacking;
-        isLacking = permits >= 1;
-        if (begins && clock.getAsLong() - calledAt > nodes * LEAST_BETWEEN_CALLS.toNanos()) {
+        toldLack = Math.min(toldLack, Math.max(0, permits));
+        boolean isNew = permits >= Math.max(1, 2 * toldLack) - ROUNDING;
+        if (isNew && clock.getAsLong() - calledAt > nodes * LEAST_BETWEEN_CALLS.toNanos()) {
+            toldLack = permits;
             calledAt = clock.getAsLong();
             ledger.callNodes().subscribe(called -> {}, failed -> {});
         }

@@ -57,7 +57,7 @@ class PrepaidExhaustionTest {
     void no_quota_is_exceeded(Quota quota) {
         QuotaSet set = QuotaSet.of(TenantId.of("acme"), quota);
         QuotaSet same = QuotaSet.of(TenantId.of("acme"), quota);
-        for (int pause = 0; pause < 1_100; pause += 9) {
+        for (int pause = 0; pause < 1_100; pause += 23) {
             exhaust(set, same, pause);
         }
         used.check(quota, START, 0, quota.toString());
@@ -84,7 +84,7 @@ class PrepaidExhaustionTest {
         Quota quota = new Quota.Sliding("sliding", 2_000, within);
         QuotaSet set = QuotaSet.of(TenantId.of("acme"), quota);
         QuotaSet same = QuotaSet.of(TenantId.of("acme"), quota);
-        for (int pause = 0; pause < 70; pause += 5) {
+        for (int pause = 0; pause < 70; pause += 9) {
             exhaust(set, same, pause);
             for (int i = 0; i < 250; i++) {
                 while (charge(other, same, 8)) {

@@ -79,8 +79,35 @@ class HintsTest {
         time.advanceBy(Duration.ofSeconds(1));
         hints.lacks(0.99, NODES);
         assertThat(calls).hasValue(0);
-        hints.lacks(1, NODES);
+        hints.lacks(1 - 1e-12, NODES);
         assertThat(calls).hasValue(1);
+    }
+
+    @Test
+    void a_lack_that_begins_right_after_a_call_is_called_later() {
+        time.advanceBy(Duration.ofSeconds(1));
+        hints.lacks(1, NODES);
+        hints.lacks(0, NODES);
+        for (int i = 0; i < 1_000; i++) {
+            time.advanceBy(MILLI);
+            hints.lacks(1, NODES);
+        }
+        assertThat(calls).hasValue(2);
+    }
+
+    @Test
+    void a_lack_that_grows_to_twice_as_much_is_called_again_and_one_that_varies_is_not() {
+        time.advanceBy(Duration.ofSeconds(1));
+        hints.lacks(1, NODES);
+        for (int i = 0; i < 1_000; i++) {
+            time.advanceBy(MILLI);
+            hints.lacks(8 + i % 5, NODES);
+        }
+        assertThat(calls).hasValue(2);
+        time.advanceBy(Duration.ofSeconds(1));
+        hints.lacks(3, NODES);
+        hints.lacks(6, NODES);
+        assertThat(calls).hasValue(3);
     }
 
     @Test

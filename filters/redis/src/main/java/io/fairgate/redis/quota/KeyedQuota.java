@@ -58,22 +58,8 @@ final class KeyedQuota {
         return hasWindows ? charged.fullMicros() : Long.MAX_VALUE;
     }
 
-    /**
-     * How many units of a charge have come back with the time, rounded up. What was charged before it comes back first.
-     *
-     * @param units that were charged
-     * @param micros after the charge, at most some seconds
-     */
-    long comeBack(QuotaLeft charged, long units, long micros) {
-        if (!(owned.quota() instanceof Quota.Rate rate)) {
-            return 0;
-        }
-        long per = micros(rate.per());
-        // Rounded up by more than a double is off.
-        double untilBack = Math.ceil((double) units * per / rate.limit() * (1 + 1e-12));
-        long untilFirst = Math.max(0, charged.fullMicros() - 1 - (long) untilBack);
-        long since = Math.max(0, micros - untilFirst);
-        return Math.min(units, (since * rate.limit() + per - 1) / per);
+    boolean isRate() {
+        return owned.quota() instanceof Quota.Rate;
     }
 
     private static long partMicros(Quota.Sliding sliding) {

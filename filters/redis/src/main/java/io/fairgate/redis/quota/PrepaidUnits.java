@@ -4,6 +4,7 @@ import io.fairgate.quota.QuotaDecision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -16,6 +17,9 @@ import reactor.core.publisher.Sinks;
  * gateway has little at hand when little is left, and near the limit each request is charged by itself. What is not used within
  * a second is given back.
  *
+ * <p>Not with a rate among the quotas: units that were charged ahead come back to a rate before they are used, and when others give units
+ * back, this gateway does not know how soon.
+ *
  * <p>For any thread. No call is sent under the lock.
  */
 final class PrepaidUnits {
@@ -26,11 +30,12 @@ final class PrepaidUnits {
     /** With fewer requests in a second, each one is charged by itself. */
     static final int FEWEST_REQUESTS = 8;
 
-    /** After a chunk that was not worth it, or was refused. */
+    /** After two chunks that were not worth it, or one that was refused. */
     static final Duration PAUSE = Duration.ofSeconds(5);
 
     final KeyedQuotas keyed;
     final RedisQuotas backend;
+    private final boolean hasRate;
 
     // Guarded by this.
     private final UnitDemand demand;
@@ -41,18 +46,25 @@ final class PrepaidUnits {
 
     private boolean isAsking;
     private long pausesUntil;
+    /** How many chunks in a row; one may have been charged just before the end of a window. */
+    private int notWorthIt;
 
     PrepaidUnits(KeyedQuotas keyed, RedisQuotas backend) {
+        this.hasRate = keyed.inOrder.stream().anyMatch(KeyedQuota::isRate);
         this.keyed = keyed;
         this.backend = backend;
         this.demand = new UnitDemand(backend.now());
         this.pausesUntil = backend.now();
     }
 
+    /** A request asks for units. */
+    synchronized void asked(long units) {
+        demand.add(units, backend.now());
+    }
+
     /** The chunk whose units the caller uses now; null when there are not so many. To be followed by {@link #tend}, without a lock. */
     synchronized @Nullable Chunk take(long units) {
         long now = backend.now();
-        demand.add(units, now);
         for (Chunk chunk : chunks) {
             if (chunk.take(units, now)) {
                 return chunk;
@@ -79,7 +91,7 @@ final class PrepaidUnits {
      * @param more the units to charge, below 0 to give some back
      */
     Mono<Void> settle(List<String> marks, long more) {
-        if (more > 0 && take(more) != null) {
+        if (more > 0 && marks.stream().noneMatch(String::isEmpty) && take(more) != null) {
             tend();
             return Mono.empty();
         }
@@ -130,13 +142,18 @@ final class PrepaidUnits {
 
     private void end(Chunk chunk, long now) {
         ended.add(chunk);
-        if (chunk.wasNotWorthIt(now)) {
+        notWorthIt = chunk.wasNotWorthIt(now) ? notWorthIt + 1 : 0;
+        if (notWorthIt >= 2) {
             pausesUntil = now + PAUSE.toNanos();
         }
     }
 
     private boolean isWorthIt(long now) {
-        return demand.requests(now) >= FEWEST_REQUESTS && now - pausesUntil >= 0 && !isAsking && backend.isPrepaying();
+        return !hasRate
+                && demand.requests(now) >= FEWEST_REQUESTS
+                && now - pausesUntil >= 0
+                && !isAsking
+                && backend.isPrepaying();
     }
 
     /** With half of this, the next chunk is charged. */
@@ -160,7 +177,7 @@ final class PrepaidUnits {
     }
 
     private void giveBack(List<Chunk> over) {
-        over.forEach(chunk -> chunk.rest().forEach(backend.calls::submit));
+        over.stream().map(Chunk::rest).filter(Objects::nonNull).forEach(backend.calls::submit);
     }
 
     /** Gives all units back. */

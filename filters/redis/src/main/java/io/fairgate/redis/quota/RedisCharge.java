@@ -76,6 +76,7 @@ final class RedisCharge implements QuotaCharge {
             } else if (state != State.OPEN) {
                 return backend.check(quotas, units);
             }
+            prepaid.asked(units);
             QuotaDecision passed = take(prepaid);
             if (passed == null) {
                 state = State.ASKED;

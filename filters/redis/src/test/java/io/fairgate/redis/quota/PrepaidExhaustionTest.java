@@ -46,7 +46,6 @@ class PrepaidExhaustionTest {
     static Stream<Quota> quotas() {
         return Stream.of(
                 new Quota.Rate("rate", 1_000, Duration.ofSeconds(1), 1_000),
-                new Quota.Rate("rate", 1_000, Duration.ofSeconds(2), 3_000),
                 new Quota.Calendar("daily", 100_000, CalendarUnit.DAY, ZoneOffset.UTC),
                 new Quota.Calendar("daily", 2_000, CalendarUnit.DAY, ZoneOffset.UTC),
                 new Quota.Total("total", 10_000));

@@ -89,10 +89,34 @@ class PrepaidUnitsTest {
 
     @Test
     void a_gateway_makes_few_calls_for_many_requests() {
-        assertThat(send(gateway, set(DAILY, new Quota.Rate("rate", 10_000, Duration.ofMinutes(1), 10_000)), 1_000))
+        assertThat(send(gateway, set(DAILY, new Quota.Sliding("sliding", 10_000, Duration.ofMinutes(1))), 1_000))
                 .isEqualTo(1_000);
         assertThat(near.calls).isLessThan(60);
         assertThat(leftLater(DAILY)).isEqualTo(999_000);
+    }
+
+    @Test
+    void nothing_is_charged_ahead_of_a_rate() {
+        Quota rate = new Quota.Rate("rate", 10_000, Duration.ofDays(1), 10_000);
+        QuotaSet set = set(DAILY, rate);
+        for (int i = 1; i <= 20; i++) {
+            send(gateway, set, 1);
+            assertThat(leftNow(DAILY)).isEqualTo(1_000_000 - i);
+        }
+        assertThat(near.calls).isEqualTo(20);
+    }
+
+    @Test
+    void a_settlement_charges_no_quota_that_the_request_was_not_charged() {
+        Quota narrow = new Quota.Total("narrow", 2_000);
+        OwnedQuota daily = set(DAILY).quotas().get(0);
+        QuotaSet set = QuotaSet.of(List.of(daily, new OwnedQuota(daily.owner(), narrow, false)));
+        send(gateway, set, 300);
+        QuotaCharge large = gateway.newCharge(set, 1_990);
+        assertThat(charged(large).wouldRefuse()).containsExactly("narrow");
+        large.settle(1_995).subscribe();
+        assertThat(leftLater(narrow)).isEqualTo(1_700);
+        assertThat(leftNow(DAILY)).isEqualTo(1_000_000 - 300 - 1_995);
     }
 
     @Test

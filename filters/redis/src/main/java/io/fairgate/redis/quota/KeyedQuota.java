@@ -49,7 +49,7 @@ final class KeyedQuota {
         return numbers("window", quota.limit(), 0, 0);
     }
 
-    /** How many microseconds after a charge a unit begins to count in another window than the charge. */
+    /** How many microseconds after this charge another window begins, or another part of a sliding window. Not for rates. */
     long untilOtherWindow(QuotaLeft charged) {
         if (owned.quota() instanceof Quota.Sliding sliding) {
             return charged.fullMicros() - PARTS * partMicros(sliding);

@@ -44,7 +44,7 @@ final class KeyedQuotas {
         return QuotaDecision.passed(() -> seen, wouldRefuse);
     }
 
-    /** Has the set know its latest decision, and returns it. */
+    /** Stores in the set whether its latest decision was a refusal; returns the decision. */
     QuotaDecision noted(QuotaDecision decision) {
         set.note(decision);
         return decision;

@@ -73,7 +73,7 @@ final class PrepaidUnits {
         return null;
     }
 
-    /** The decision of a request that could use so many units now; null when there are not so many. */
+    /** What a request would get that asks for so many units now; null when there are not so many. Uses none. */
     synchronized @Nullable QuotaDecision decision(long units) {
         long now = backend.now();
         for (Chunk chunk : chunks) {

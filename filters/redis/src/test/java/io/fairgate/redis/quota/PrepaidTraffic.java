@@ -27,6 +27,7 @@ final class PrepaidTraffic {
 
     private static final int REQUESTS = 1_000;
     private static final Duration LONGEST = Duration.ofSeconds(40);
+    private static final Duration LONGEST_REQUEST = Duration.ofSeconds(3);
 
     private final SplittableRandom random;
     private final String where;
@@ -35,6 +36,9 @@ final class PrepaidTraffic {
     private final Instant start;
 
     private final boolean isTroubled;
+    /** Whether requests may cost more than they are charged at first; their debts may exceed a limit. */
+    private final boolean isCostly;
+
     private final Duration oneWay;
     private final List<NearQuotas> networks = new ArrayList<>();
     private final List<RedisQuotas> gateways = new ArrayList<>();
@@ -56,6 +60,7 @@ final class PrepaidTraffic {
         where = "seed " + seed;
         start = Instant.parse("2026-03-11T00:00:00Z").minusMillis(random.nextLong(20_000));
         isTroubled = random.nextInt(3) == 0;
+        isCostly = random.nextInt(4) == 0;
         oneWay = random.nextBoolean() ? Duration.ZERO : Duration.ofNanos(1_000 * random.nextLong(1, 3_000));
         NearQuotas.redis().flushall();
         List<QuotaOwner> owners = List.of(
@@ -119,20 +124,20 @@ final class PrepaidTraffic {
             phase();
         }
         networks.forEach(network -> network.isLost = network.isAnswerLost = false);
-        time.advanceBy(QuotaCalls.FIRST_PATIENCE.plus(QuotaCalls.LONGEST_PAUSE));
+        time.advanceBy(QuotaCalls.FIRST_PATIENCE.plus(QuotaCalls.LONGEST_PAUSE).plus(LONGEST_REQUEST));
         time.advanceBy(PrepaidUnits.LONGEST.plus(QuotaCalls.PATIENCE));
         assertThat(shownTooMuch).as(where).isEmpty();
         assertThat(settled).as(where).allMatch(CompletableFuture::isDone);
         for (int i = 0; i < quotas.size(); i++) {
             Quota quota = quotas.get(i).quota();
             String which = where + ": " + quota;
-            if (quotas.get(i).enforced()) {
+            if (quotas.get(i).enforced() && !isCostly) {
                 used.get(i).check(quota, start, oneWay.toNanos() / 1_000, which);
             }
             if (quota instanceof Quota.Total) {
                 assertThat(left(quotas.get(i)))
                         .as(which)
-                        .isEqualTo(quota.limit() - used.get(i).sum());
+                        .isEqualTo(Math.max(0, quota.limit() - used.get(i).sum()));
             }
         }
     }
@@ -179,7 +184,7 @@ final class PrepaidTraffic {
         QuotaCharge charge = gateways.get(gateway).newCharge(set, units);
         long asked = micros();
         boolean isCancelled = random.nextInt(20) == 0;
-        long actual = random.nextInt(5) == 0 ? random.nextLong(units + 1) : units;
+        long actual = random.nextInt(5) == 0 ? random.nextLong((isCostly ? 2 : 1) * units + 1) : units;
         charge.charge()
                 .subscribe(decision -> decided(set, charge, decision, asked, actual), failure -> settle(charge, 0));
         if (isCancelled && !charge.isCharged()) {
@@ -205,12 +210,13 @@ final class PrepaidTraffic {
         for (Balance balance : decision.balances()) {
             checkShown(balance, answered);
         }
-        settle(charge, actual);
+        long millis = random.nextBoolean() ? 0 : random.nextLong(LONGEST_REQUEST.toMillis());
+        var unused = time.schedule(() -> settle(charge, actual), millis, TimeUnit.MILLISECONDS);
     }
 
     /** Never more than what was left a second ago, without what has come back since. */
     private void checkShown(Balance balance, long now) {
-        if (balance.quota() instanceof Quota.Total) {
+        if (balance.quota() instanceof Quota.Total && !isCostly) {
             long before =
                     now - (PrepaidUnits.LONGEST.plus(oneWay.multipliedBy(2)).toNanos() / 1_000);
             long left = balance.quota().limit()

@@ -120,6 +120,13 @@ class PrepaidUnitsTest {
     }
 
     @Test
+    void nothing_is_charged_ahead_for_long_where_units_can_be_used_for_milliseconds_only() {
+        QuotaSet set = set(new Quota.Sliding("sliding", 100_000, Duration.ofMillis(600)));
+        assertThat(send(gateway, set, 1_000)).isEqualTo(1_000);
+        assertThat(near.calls).isBetween(1_000, 1_100);
+    }
+
+    @Test
     void a_tenant_with_few_requests_has_each_one_charged_by_itself() {
         QuotaSet set = set(DAILY);
         for (int i = 1; i <= 20; i++) {

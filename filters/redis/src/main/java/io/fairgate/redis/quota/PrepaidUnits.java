@@ -4,7 +4,6 @@ import io.fairgate.quota.QuotaDecision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -16,9 +15,6 @@ import reactor.core.publisher.Sinks;
  * <p>One call charges a {@link Chunk}: what the requests of a second use, but at most a sixteenth of what is left of each quota. So a
  * gateway has little at hand when little is left, and near the limit each request is charged by itself. What is not used within
  * a second is given back.
- *
- * <p>Not with a rate among the quotas: units that were charged ahead come back to a rate before they are used, and when others give units
- * back, this gateway does not know how soon.
  *
  * <p>For any thread. No call is sent under the lock.
  */
@@ -35,13 +31,14 @@ final class PrepaidUnits {
 
     final KeyedQuotas keyed;
     final RedisQuotas backend;
+    /** Whether a chunk is closed also when all of it was used, so that its units come back from then on. */
     private final boolean hasRate;
 
     // Guarded by this.
     private final UnitDemand demand;
     /** In the order of their charges. */
     private final List<Chunk> chunks = new ArrayList<>();
-    /** Whose units are to be given back. */
+    /** Not closed yet. */
     private final List<Chunk> ended = new ArrayList<>();
 
     private boolean isAsking;
@@ -84,6 +81,18 @@ final class PrepaidUnits {
         return null;
     }
 
+    /** Corrects the charge of a request that has used units of a chunk; below 0 to put some back. */
+    Mono<Void> settle(Chunk used, long more) {
+        List<String> marks;
+        synchronized (this) {
+            if (more < 0 && used.putBack(-more)) {
+                return Mono.empty();
+            }
+            marks = used.marks();
+        }
+        return settle(marks, more);
+    }
+
     /**
      * Corrects a charge.
      *
@@ -100,31 +109,48 @@ final class PrepaidUnits {
         return call.done.asMono();
     }
 
-    /** After a request: charges the next chunk in time, and gives back what cannot be used any more. */
+    /**
+     * After a request: charges the next chunk in time, and gives back what cannot be used any more. A chunk that is used up is closed
+     * with the next one, which takes no call of its own.
+     */
     void tend() {
-        Prepayment next = next();
-        if (next != null) {
-            backend.calls.submit(next);
+        List<QuotaCall> calls = new ArrayList<>();
+        synchronized (this) {
+            Prepayment next = next();
+            if (next != null || ended.stream().anyMatch(chunk -> chunk.unused() > 0)) {
+                closeEnded(calls);
+            }
+            if (next != null) {
+                calls.add(next);
+            }
         }
-        giveBack(takeEnded());
+        submit(calls);
     }
 
-    private synchronized @Nullable Prepayment next() {
+    private void submit(List<QuotaCall> calls) {
+        if (!calls.isEmpty()) {
+            backend.calls.submit(calls);
+        }
+    }
+
+    private @Nullable Prepayment next() {
         long now = backend.now();
         long left = left(now);
         if (!isWorthIt(now) || 2 * left >= full(now)) {
             return null;
         }
         isAsking = true;
-        return new Prepayment(demand.units(now));
+        return new Prepayment(demand.units(now), Chunk.FEWEST_REQUESTS * demand.unitsOfOne(now));
     }
 
-    /** Without a request, no chunk follows one that has ended. */
-    private void giveBackEnded() {
+    /** When a chunk has ended with the time; then no request may follow. */
+    private void closeInTime() {
+        List<QuotaCall> calls = new ArrayList<>();
         synchronized (this) {
             left(backend.now());
+            closeEnded(calls);
         }
-        giveBack(takeEnded());
+        submit(calls);
     }
 
     /** How many units are at hand. Ends chunks that have none. */
@@ -149,11 +175,7 @@ final class PrepaidUnits {
     }
 
     private boolean isWorthIt(long now) {
-        return !hasRate
-                && demand.requests(now) >= FEWEST_REQUESTS
-                && now - pausesUntil >= 0
-                && !isAsking
-                && backend.isPrepaying();
+        return demand.requests(now) >= FEWEST_REQUESTS && now - pausesUntil >= 0 && !isAsking && backend.isPrepaying();
     }
 
     /** With half of this, the next chunk is charged. */
@@ -164,37 +186,43 @@ final class PrepaidUnits {
                 : Math.min(wanted, chunks.get(chunks.size() - 1).units());
     }
 
-    private synchronized List<Chunk> takeEnded() {
-        if (ended.isEmpty()) {
-            return List.of();
+    private void closeEnded(List<QuotaCall> calls) {
+        for (Chunk chunk : ended) {
+            chunk.close();
+            if (hasRate || chunk.unused() > 0) {
+                calls.add(new Closing(chunk));
+            }
         }
-        List<Chunk> over = List.copyOf(ended);
         ended.clear();
         if (chunks.isEmpty()) {
             backend.holders.remove(this);
         }
-        return over;
-    }
-
-    private void giveBack(List<Chunk> over) {
-        over.stream().map(Chunk::rest).filter(Objects::nonNull).forEach(backend.calls::submit);
     }
 
     /** Gives all units back. */
     void end() {
+        List<QuotaCall> calls = new ArrayList<>();
         synchronized (this) {
             ended.addAll(chunks);
             chunks.clear();
+            closeEnded(calls);
         }
-        giveBack(takeEnded());
+        submit(calls);
     }
 
     private final class Prepayment extends QuotaCall {
 
+        private final long least;
         private long sentNanos;
 
-        Prepayment(long units) {
-            super(What.PREPAY, PrepaidUnits.this.keyed, units);
+        Prepayment(long most, long least) {
+            super(What.PREPAY, PrepaidUnits.this.keyed, most);
+            this.least = least;
+        }
+
+        @Override
+        long least() {
+            return least;
         }
 
         @Override
@@ -207,7 +235,7 @@ final class PrepaidUnits {
             if (answer.charged() == 0) {
                 pause();
             } else {
-                charged(new Chunk(keyed, answer, sentNanos, LONGEST.toNanos()));
+                charged(new Chunk(PrepaidUnits.this, answer, sentNanos, LONGEST.toNanos()));
             }
         }
 
@@ -215,6 +243,34 @@ final class PrepaidUnits {
         void failed(Throwable why, boolean isSent, boolean isOutage) {
             pause();
         }
+    }
+
+    private final class Closing extends QuotaCall {
+
+        private final Chunk chunk;
+        private final List<String> marks;
+
+        Closing(Chunk chunk) {
+            super(What.CLOSE, PrepaidUnits.this.keyed, -chunk.unused());
+            this.chunk = chunk;
+            this.marks = chunk.marks();
+        }
+
+        @Override
+        String mark(int quota) {
+            return marks.get(quota);
+        }
+
+        @Override
+        void answered(QuotaAnswer answer) {
+            synchronized (PrepaidUnits.this) {
+                chunk.closed(answer.marks());
+            }
+        }
+
+        /** Redis closes the chunk by itself. */
+        @Override
+        void failed(Throwable why, boolean isSent, boolean isOutage) {}
     }
 
     private synchronized void pause() {
@@ -232,7 +288,7 @@ final class PrepaidUnits {
         if (nanos <= 0 || !backend.isPrepaying()) {
             end();
         } else {
-            var unused = backend.time.schedule(this::giveBackEnded, nanos, TimeUnit.NANOSECONDS);
+            var unused = backend.time.schedule(this::closeInTime, nanos, TimeUnit.NANOSECONDS);
         }
     }
 }

@@ -42,7 +42,7 @@ record QuotaBatch(String gateway, long sequence, List<QuotaCall> calls, boolean 
         List<String> arguments = new ArrayList<>();
         arguments.add(Long.toString(sequence));
         for (QuotaCall call : calls) {
-            if (isRepeated && call.what != QuotaCall.What.SETTLE) {
+            if (isRepeated && !call.what.isSettlement()) {
                 arguments.addAll(NOTHING);
             } else {
                 encode(call, now, places, arguments);
@@ -57,7 +57,7 @@ record QuotaBatch(String gateway, long sequence, List<QuotaCall> calls, boolean 
         int count = 0;
         for (int i = 0; i < quotas.size(); i++) {
             String mark = call.mark(i);
-            if (call.what != QuotaCall.What.SETTLE || !mark.isEmpty()) {
+            if (!call.what.isSettlement() || !mark.isEmpty()) {
                 String key = quotas.get(i).key;
                 Integer known = places.putIfAbsent(key, places.size() + 1);
                 each.add(Integer.toString(known == null ? places.size() : known));
@@ -68,7 +68,8 @@ record QuotaBatch(String gateway, long sequence, List<QuotaCall> calls, boolean 
         }
         arguments.add(call.what.name().toLowerCase(Locale.ROOT));
         arguments.add(Long.toString(call.amount));
-        arguments.add(Integer.toString(call.keyed.enforced));
+        boolean isPrepayment = call.what == QuotaCall.What.PREPAY;
+        arguments.add(Long.toString(isPrepayment ? call.least() : call.keyed.enforced));
         arguments.add(Integer.toString(count));
         arguments.addAll(each);
     }

@@ -8,8 +8,15 @@ abstract class QuotaCall {
         CHECK,
         BALANCES,
         SETTLE,
-        /** Charges units before requests ask for them, as far as much is left. */
-        PREPAY
+        /** Charges a chunk: units before requests ask for them, as far as much is left. */
+        PREPAY,
+        /** Ends a chunk, and gives back what was not used of it. */
+        CLOSE;
+
+        /** Whether the call is sent until it is executed. Others fail when the ledger does not answer. */
+        boolean isSettlement() {
+            return this == SETTLE || this == CLOSE;
+        }
     }
 
     /** Changes until it is sent: a charge that was settled before is a check. */
@@ -18,7 +25,7 @@ abstract class QuotaCall {
     final KeyedQuotas keyed;
     /**
      * Of a settlement the units in addition to those that were charged, below 0 to give some back; of a prepayment the most to charge; of
-     * a query of balances any.
+     * a closing 0, or below 0 what is given back; of a query of balances any.
      */
     final long amount;
 
@@ -29,6 +36,11 @@ abstract class QuotaCall {
         this.what = what;
         this.keyed = keyed;
         this.amount = amount;
+    }
+
+    /** Of a prepayment: if fewer units than that can be charged, none is. */
+    long least() {
+        return 1;
     }
 
     /** Of a settlement, what the charge of each quota was answered with; empty for a quota that was not charged. */

@@ -2,7 +2,6 @@ package io.fairgate.redis.quota;
 
 import io.fairgate.quota.QuotasUnavailableException;
 import io.fairgate.redis.quota.QuotaAnswer.Outcome;
-import io.fairgate.redis.quota.QuotaCall.What;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -86,25 +85,36 @@ final class QuotaCalls {
     }
 
     void submit(QuotaCall call) {
-        Throwable lost = null;
+        submit(List.of(call));
+    }
+
+    /** Sends calls in one batch if there are no more than {@link #MOST_CALLS}. */
+    void submit(List<? extends QuotaCall> calls) {
+        List<QuotaCall> refused = List.of();
+        Throwable lost;
         boolean isTooSlow = false;
         synchronized (this) {
-            if (call.what != What.SETTLE) {
-                lost = failure != null ? failure : waiting.size() >= MOST_WAITING ? tooMany() : null;
-                isTooSlow = lost != null && failure == null;
+            lost = failure;
+            if (lost == null && waiting.size() >= MOST_WAITING) {
+                lost = tooMany();
+                isTooSlow = true;
             }
-            if (lost == null) {
-                call.waitsUntil = now() + patience.toNanos();
-                waiting.addLast(call);
+            for (QuotaCall call : calls) {
+                if (lost == null || call.what.isSettlement()) {
+                    call.waitsUntil = now() + patience.toNanos();
+                    waiting.addLast(call);
+                } else {
+                    refused = refused.isEmpty() ? new ArrayList<>() : refused;
+                    refused.add(call);
+                }
             }
         }
-        if (lost == null) {
-            sendNext();
-        } else {
+        sendNext();
+        if (lost != null && !refused.isEmpty()) {
             if (isTooSlow) {
-                report.tooSlow(1);
+                report.tooSlow(refused.size());
             }
-            fail(List.of(call), lost, false, !isTooSlow);
+            fail(refused, lost, false, !isTooSlow);
         }
     }
 
@@ -133,7 +143,7 @@ final class QuotaCalls {
         long now = now();
         while (calls.size() < MOST_CALLS && !waiting.isEmpty()) {
             QuotaCall call = waiting.removeFirst();
-            if (call.what != What.SETTLE && call.waitsUntil - now < 0) {
+            if (!call.what.isSettlement() && call.waitsUntil - now < 0) {
                 late.add(call);
             } else {
                 calls.add(call);
@@ -195,7 +205,7 @@ final class QuotaCalls {
 
     /** Calls of a repeated batch have failed, except settlements, and are not made any more. */
     private static boolean isForAnotherWindow(QuotaBatch batch, int call, QuotaAnswers answers) {
-        boolean isWanted = !batch.isRepeated() || batch.calls().get(call).what == What.SETTLE;
+        boolean isWanted = !batch.isRepeated() || batch.calls().get(call).what.isSettlement();
         return isWanted && answers.each().get(call).outcome() == Outcome.OTHER_WINDOW;
     }
 
@@ -229,11 +239,11 @@ final class QuotaCalls {
         boolean isLast;
         synchronized (this) {
             if (!batch.isRepeated()) {
-                batch.calls().stream().filter(call -> call.what != What.SETTLE).forEach(sent::add);
+                batch.calls().stream().filter(call -> !call.what.isSettlement()).forEach(sent::add);
             }
             failure = error;
             isLast = isClosed;
-            waiting.removeIf(call -> (isClosed || call.what != What.SETTLE) && notSent.add(call));
+            waiting.removeIf(call -> (isClosed || !call.what.isSettlement()) && notSent.add(call));
             next = pause;
             pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
             notifyAll();
@@ -273,11 +283,11 @@ final class QuotaCalls {
     /** Nothing is known of these calls any more; those that are not settlements have failed before. */
     private void abandon(QuotaBatch batch, Throwable error) {
         List<QuotaCall> settlements =
-                batch.calls().stream().filter(call -> call.what == What.SETTLE).toList();
+                batch.calls().stream().filter(call -> call.what.isSettlement()).toList();
         report.abandoned(settlements.size());
         fail(settlements, error, true, true);
         for (QuotaCall call : batch.calls()) {
-            if (call.what != What.SETTLE) {
+            if (!call.what.isSettlement()) {
                 tell(call, QuotaAnswer.NOT_KNOWN);
             }
         }

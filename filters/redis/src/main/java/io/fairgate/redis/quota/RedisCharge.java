@@ -35,6 +35,8 @@ final class RedisCharge implements QuotaCharge {
     private Sinks.One<QuotaDecision> decided = Sinks.one();
     /** Of what was charged, in the order of {@link KeyedQuotas}. */
     private List<String> marks = List.of();
+    /** Whose units were used; null when the request was charged by itself. */
+    private @Nullable Chunk chunk;
 
     RedisCharge(RedisQuotas backend, QuotaSet quotas, long units) {
         this.backend = backend;
@@ -96,13 +98,13 @@ final class RedisCharge implements QuotaCharge {
 
     /** Uses units that are charged already; called under the lock. Null when there are not so many. */
     private @Nullable QuotaDecision take(PrepaidUnits prepaid) {
-        Chunk chunk = prepaid.take(units);
-        if (chunk == null) {
+        Chunk taken = prepaid.take(units);
+        if (taken == null) {
             return null;
         }
         state = State.CHARGED;
-        marks = chunk.marks();
-        return prepaid.keyed.noted(chunk.decision());
+        chunk = taken;
+        return prepaid.keyed.noted(taken.decision());
     }
 
     private final class Charge extends QuotaCall {
@@ -215,7 +217,7 @@ final class RedisCharge implements QuotaCharge {
                     return Mono.empty();
                 }
             }
-            return backend.prepaid(quotas).settle(marks, more);
+            return chunk != null ? chunk.settle(more) : backend.prepaid(quotas).settle(marks, more);
         });
     }
 }

@@ -26,7 +26,7 @@ import reactor.core.scheduler.Scheduler;
  * processes with the same numbers together admit not one unit more than a quota allows, as long as Redis loses nothing and its clock is
  * not set forward.
  *
- * <p>While much is left of all quotas of a set, none of which is a rate, and requests come often, decisions are made at once, with units that this process has
+ * <p>While much is left of all quotas of a set, and requests come often, decisions are made at once, with units that this process has
  * charged ahead. Other decisions wait for one round trip to Redis, or for two while another one is on its way. Their answers come on the thread of the
  * connection. A call waits for at most a second to be sent and for a second to be answered (five each before the first answer). Otherwise it errors with
  * {@link io.fairgate.quota.QuotasUnavailableException}, and later ones at once until Redis answers again. Settlements are made then. A call whose

@@ -41,6 +41,13 @@ final class UnitDemand {
         return Math.max(requests, requestsBefore);
     }
 
+    /** On average, rounded up. */
+    long unitsOfOne(long now) {
+        moveOn(now);
+        int count = Math.max(1, requests + requestsBefore);
+        return (units + unitsBefore + count - 1) / count;
+    }
+
     /** Of the second before, or of this one if they are more by now. */
     long units(long now) {
         moveOn(now);

@@ -6,7 +6,7 @@
  * many.
  *
  * <p><b>Ahead.</b> A gateway charges what the requests of a second use before they ask for it, as far as much is left of each quota
- * ({@link PrepaidUnits}) and none is a rate, and decides about them by itself. Other requests cost one round trip each.
+ * ({@link PrepaidUnits}), and decides about them by itself. Other requests cost one round trip each.
  *
  * <p><b>Batches.</b> A gateway has one batch of calls on its way at most. Calls that come meanwhile go with the next batch, so under load
  * one round trip serves many of them.

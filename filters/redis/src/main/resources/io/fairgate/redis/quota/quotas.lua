@@ -1,11 +1,12 @@
 -- A batch of one gateway: charges, checks and settlements of quotas. Each call has the effect of all of its quotas or of none.
 --
 -- KEYS: the gateway's last batch, then the usages. ARGV from 2: sequence number of the batch, then for each call
---   what: charge, check, balances, settle, prepay or nothing
---   units: of a settlement, the units in addition to those charged; below 0 to give some back. Of a prepayment, the most to charge
---   enforced: of how many quotas, which come first, a refusal counts
+--   what: charge, check, balances, settle, prepay (charges a chunk), close (ends a chunk) or nothing
+--   units: of a settlement, the units in addition to those charged; below 0 to give some back. Of a prepayment, the most to charge. Of a
+--     closing, below 0 what was not used of the chunk
+--   enforced: of how many quotas, which come first, a refusal counts. Of a prepayment instead, the least to charge
 --   count: of its quotas, and for each of them
---     place of its key, kind (rate, sliding or window), limit, two numbers of the kind, mark (of a settlement, else '')
+--     place of its key, kind (rate, sliding or window), limit, two numbers of the kind, mark (of a settlement or closing, else '')
 -- Answers the time, then for each call
 --   outcome, units charged, count of the quotas that follow, and for each of them
 --     units left, time until the call would pass, time until nothing is used (NEVER for both when that does not happen), mark
@@ -13,8 +14,8 @@
 local LAST = KEYS[1]
 local REMEMBERED = 3600000 -- ms
 
--- A gateway may charge so many parts of what is left before requests ask for it, unless that is a smaller part of what it asks for.
-local PART_LEFT, PART_ASKED = 1 / 16, 1 / 8
+-- So much of what is left may be charged by one call before requests ask for it.
+local PART_LEFT = 1 / 16
 
 local sequence = tonumber(ARGV[2])
 local done, last = string.match(redis.call('GET', LAST) or '', '^(%d+) (.*)$')
@@ -88,7 +89,7 @@ local function tell(outcome, charged, quotas, count, asked, from, marks)
   end
 end
 
--- A settlement is made as far as usages can be read.
+-- A settlement or closing is made as far as usages can be read.
 local function readable(quotas)
   local some = {}
   for i = 1, #quotas do
@@ -136,17 +137,40 @@ local function decide(what, units, enforced, quotas)
 end
 
 -- Charges all quotas, also those that are not enforced: the nearer one is to its limit, the less, and at last nothing.
-local function prepay(asked, quotas)
-  local units = asked
+local function prepay(most, least, quotas)
+  local units = most
   for i = 1, #quotas do
-    local left = quotas[i].kind.balance(quotas[i].usage, quotas[i], 0)
+    local quota = quotas[i]
+    local left = quota.kind.balance(quota.usage, quota, 0)
     units = math.min(units, math.floor(left * PART_LEFT))
+    if quota.kind == rate and rate.hasTooManyChunks(quota.usage) then
+      units = 0
+    end
   end
-  if units < 1 or units < asked * PART_ASKED then
+  if units < least then
     return tell('PASSED', 0, quotas, 0)
   end
-  local marks = charge(quotas, #quotas, units)
+  local marks = {}
+  for i = 1, #quotas do
+    local quota = quotas[i]
+    marks[i] = (quota.kind.prepay or quota.kind.charge)(quota.usage, quota, units)
+    changed[quota.place] = quota
+  end
   tell('PASSED', units, quotas, #quotas, 0, #quotas + 1, marks)
+end
+
+-- Answers the marks for settlements of requests that have used the chunk.
+local function close(more, quotas)
+  local marks = {}
+  for i = 1, #quotas do
+    local quota = quotas[i]
+    local isChanged, mark = (quota.kind.close or quota.kind.settle)(quota.usage, quota, quota.mark, more)
+    marks[i] = mark or quota.mark
+    if isChanged then
+      changed[quota.place] = quota
+    end
+  end
+  tell('PASSED', 0, quotas, #quotas, 0, #quotas + 1, marks)
 end
 
 local function execute(what, units, enforced, quotas)
@@ -156,7 +180,9 @@ local function execute(what, units, enforced, quotas)
     end
   end
   if what == 'prepay' then
-    return prepay(units, quotas)
+    return prepay(units, enforced, quotas)
+  elseif what == 'close' then
+    return close(units, quotas)
   elseif what ~= 'settle' then
     return decide(what, units, enforced, quotas)
   end
@@ -171,7 +197,7 @@ end
 while at <= #ARGV do
   local what, units, enforced = argument(), tonumber(argument()), tonumber(argument())
   local quotas = readQuotas(tonumber(argument()))
-  if what == 'settle' then
+  if what == 'settle' or what == 'close' then
     quotas = readable(quotas)
   end
   isRemembered = isRemembered or not (what == 'check' or what == 'balances')

@@ -1,7 +1,16 @@
 -- Rates: the leaky bucket of package io.fairgate.quota.embedded. A unit has as many parts as the window has microseconds.
--- The usage has units and parts at a time, the time when it was made, the units that were ever charged, and the numbers of the quota
--- that charged last.
+-- The usage has units and parts at a time, the time when it was made, the units that were ever charged, the numbers of the quota
+-- that charged last, and the chunks that gateways have at hand.
+--
+-- A chunk is charged when it ends. Until then its units count as used and do not come back: its gateway may use the last one just before
+-- the end. So a unit never comes back before it is used, whatever else is charged or given back meanwhile.
 local rate = {}
+
+-- In microseconds. A chunk whose gateway does not end it ends by itself. Longer than gateways use one (PrepaidUnits.LONGEST).
+local LONGEST_CHUNK = 2000000
+
+-- Of all gateways and sets of quotas together. Each call reads them all.
+local MOST_CHUNKS = 100
 
 -- Sums of units count modulo this.
 local MOST_EVER = 2 ^ 50
@@ -11,62 +20,108 @@ local MOST_EVER = 2 ^ 50
 local FORGIVEN_AFTER = 60000000
 
 function rate.new()
-  return { units = 0, parts = 0, at = now, made = text(now), ever = 0, limit = 0, burst = 0 }
+  return { units = 0, parts = 0, at = now, made = text(now), ever = 0, limit = 0, burst = 0, latest = 0, chunks = {} }
 end
 
 function rate.read(packed)
-  local units, parts, at, made, ever, limit, burst =
-    string.match(packed, '^rate (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  return units and {
+  local units, parts, at, made, ever, limit, burst, latest, chunks =
+    string.match(packed, '^rate (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)([%d: ]*)$')
+  if not units then
+    return nil
+  end
+  local usage = {
     units = tonumber(units), parts = tonumber(parts), at = tonumber(at), made = made, ever = tonumber(ever),
-    limit = tonumber(limit), burst = tonumber(burst)
+    limit = tonumber(limit), burst = tonumber(burst), latest = tonumber(latest), chunks = {}
   }
+  for number, size, ends in string.gmatch(chunks, '(%d+):(%d+):(%d+)') do
+    usage.chunks[#usage.chunks + 1] = { number = tonumber(number), units = tonumber(size), ends = tonumber(ends) }
+  end
+  return usage
+end
+
+local function atHand(usage)
+  local units = 0
+  for _, chunk in ipairs(usage.chunks) do
+    units = units + chunk.units
+  end
+  return units
 end
 
 -- Kept for a whole window also when less is used: the limit may be lowered.
 function rate.write(usage, quota)
-  local micros = divideProduct(usage.units + 1, quota.per, quota.limit)
-  return string.format('rate %s %s %s %s %s %s %s', text(usage.units), text(usage.parts), text(usage.at), usage.made,
-    text(usage.ever), text(usage.limit), text(usage.burst)), math.max(quota.per, micros)
+  local micros = divideProduct(usage.units + atHand(usage) + 1, quota.per, quota.limit)
+  local packed = { string.format('rate %s %s %s %s %s %s %s %s', text(usage.units), text(usage.parts), text(usage.at), usage.made,
+    text(usage.ever), text(usage.limit), text(usage.burst), text(usage.latest)) }
+  for _, chunk in ipairs(usage.chunks) do
+    packed[#packed + 1] = text(chunk.number) .. ':' .. text(chunk.units) .. ':' .. text(chunk.ends)
+  end
+  return table.concat(packed, ' '), math.max(quota.per, micros) + (#usage.chunks > 0 and LONGEST_CHUNK or 0)
 end
 
--- Returns whether the usage has changed: when the clock was set back, its time begins anew.
+-- What is used after a time, in units and parts.
+local function after(elapsed, units, parts, quota)
+  if elapsed / quota.per * quota.limit > units + 2 then
+    return 0, 0
+  end
+  local whole, rest = divide(elapsed, quota.per)
+  local back, backParts = divideProduct(quota.limit, rest, quota.per)
+  units = units - whole * quota.limit - back
+  parts = parts - backParts
+  if parts < 0 then
+    units, parts = units - 1, parts + quota.per
+  end
+  if units < 0 then
+    return 0, 0
+  end
+  return units, parts
+end
+
+local function charged(usage, units)
+  usage.ever = (usage.ever + units) % MOST_EVER
+end
+
+-- Charges chunks that have ended by themselves, each at its end.
+local function endChunks(usage, quota)
+  while usage.chunks[1] and usage.chunks[1].ends <= now do
+    local chunk = table.remove(usage.chunks, 1)
+    local at = math.max(usage.at, chunk.ends)
+    local units, parts = after(at - usage.at, usage.units, usage.parts, quota)
+    usage.units, usage.parts, usage.at = units + chunk.units, parts, at
+    charged(usage, chunk.units)
+  end
+end
+
+-- When the clock was set back, the time of the usage begins anew.
+local function setBack(usage)
+  usage.at = now
+  for _, chunk in ipairs(usage.chunks) do
+    chunk.ends = math.min(chunk.ends, now + LONGEST_CHUNK)
+  end
+end
+
+-- Returns whether the usage has changed.
 function rate.look(usage, quota)
   quota.burst, quota.per = quota.first, quota.second
-  local units, parts = usage.units, usage.parts
-  local elapsed = now - usage.at
-  if elapsed < 0 then
-    usage.at = now
-    quota.units, quota.parts = units, parts
-    return true
+  local chunks, isSetBack = #usage.chunks, now < usage.at
+  if isSetBack then
+    setBack(usage)
   end
-  local isChanged = quota.limit ~= usage.limit or quota.burst ~= usage.burst
-  if units >= quota.burst and isChanged and elapsed > FORGIVEN_AFTER then
+  endChunks(usage, quota)
+  local units, parts, elapsed = usage.units, usage.parts, now - usage.at
+  local isOther = quota.limit ~= usage.limit or quota.burst ~= usage.burst
+  if units >= quota.burst and isOther and elapsed > FORGIVEN_AFTER then
     units, parts = quota.burst, 0
   end
-  if elapsed / quota.per * quota.limit > units + 2 then
-    units, parts = 0, 0
-  else
-    local whole, rest = divide(elapsed, quota.per)
-    local back, backParts = divideProduct(quota.limit, rest, quota.per)
-    units = units - whole * quota.limit - back
-    parts = parts - backParts
-    if parts < 0 then
-      units, parts = units - 1, parts + quota.per
-    end
-    if units < 0 then
-      units, parts = 0, 0
-    end
-  end
-  quota.units, quota.parts = units, parts
-  return false
+  quota.units, quota.parts = after(elapsed, units, parts, quota)
+  quota.atHand = atHand(usage)
+  return isSetBack or #usage.chunks < chunks
 end
 
 function rate.passes(_, quota, asked)
   if asked > quota.burst then
     return false
   end
-  local tooMany = asked - (quota.burst - quota.units)
+  local tooMany = asked - (quota.burst - quota.units - quota.atHand)
   return tooMany < 0 or (tooMany == 0 and quota.parts == 0)
 end
 
@@ -81,18 +136,45 @@ end
 
 function rate.charge(usage, quota, units)
   keep(usage, quota, quota.units + units)
-  usage.ever = (usage.ever + units) % MOST_EVER
+  charged(usage, units)
   return usage.made .. ':' .. text(usage.ever)
+end
+
+function rate.hasTooManyChunks(usage)
+  return #usage.chunks >= MOST_CHUNKS
+end
+
+function rate.prepay(usage, quota, units)
+  usage.latest = usage.latest + 1
+  usage.chunks[#usage.chunks + 1] = { number = usage.latest, units = units, ends = now + LONGEST_CHUNK }
+  quota.atHand = quota.atHand + units
+  return usage.made .. ':chunk:' .. text(usage.latest)
+end
+
+-- Charges what was used of a chunk. Returns whether the usage has changed, and the mark of the charge.
+function rate.close(usage, quota, mark, more)
+  local made, number = string.match(mark, '^(%d+):chunk:(%d+)$')
+  for i, chunk in ipairs(usage.chunks) do
+    if made == usage.made and chunk.number == tonumber(number) then
+      table.remove(usage.chunks, i)
+      quota.atHand = quota.atHand - chunk.units
+      return true, rate.charge(usage, quota, math.max(0, chunk.units + more))
+    end
+  end
+  return false
 end
 
 -- Returns whether the usage has changed.
 function rate.settle(usage, quota, mark, more)
   if more > 0 then
     keep(usage, quota, math.min(math.max(quota.units, quota.burst + quota.limit), quota.units + more))
-    usage.ever = (usage.ever + more) % MOST_EVER
+    charged(usage, more)
     return true
   end
   local made, ever = string.match(mark, '^(%d+):(%d+)$')
+  if not made then -- of a chunk that is about to be closed, or has ended by itself: what is given back comes back with the time
+    return false
+  end
   -- Very much, and so nothing is given back, when Redis has lost the charge.
   local since = (usage.ever - tonumber(ever)) % MOST_EVER
   local back = made == usage.made and math.max(0, math.min(-more, quota.units - since)) or 0
@@ -102,7 +184,7 @@ function rate.settle(usage, quota, mark, more)
   return back > 0
 end
 
--- The time until that many units and the part of a unit have come back.
+-- The time until that many units and the part of a unit have come back, if gateways use now what they have at hand.
 local function untilBack(quota, units)
   local micros, rest = divideProduct(units, quota.per, quota.limit)
   return math.min(LONGEST, micros + divideUp(rest + quota.parts, quota.limit))
@@ -110,12 +192,13 @@ end
 
 -- What is left, the time until so many units pass, and the time until nothing is used.
 function rate.balance(usage, quota, asked)
-  local units = math.max(0, quota.burst - quota.units - (quota.parts > 0 and 1 or 0))
+  local used = quota.units + quota.atHand
+  local units = math.max(0, quota.burst - used - (quota.parts > 0 and 1 or 0))
   local wait = 0
   if asked > quota.burst then
     wait = NEVER
   elseif not rate.passes(usage, quota, asked) then
-    wait = untilBack(quota, asked - (quota.burst - quota.units))
+    wait = untilBack(quota, asked - (quota.burst - used))
   end
-  return units, wait, (quota.units == 0 and quota.parts == 0) and 0 or untilBack(quota, quota.units)
+  return units, wait, (used == 0 and quota.parts == 0) and 0 or untilBack(quota, used)
 end

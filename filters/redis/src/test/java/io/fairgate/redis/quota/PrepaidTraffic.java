@@ -86,8 +86,8 @@ final class PrepaidTraffic {
     private Quota quota(String name) {
         long limit = (long) Math.pow(10, random.nextDouble(2, 6));
         long millis = (long) Math.pow(10, random.nextDouble(2, 5));
-        return switch (random.nextInt(5)) {
-            case 0 -> new Quota.Rate(name, limit, Duration.ofMillis(millis), 1 + random.nextLong(2 * limit));
+        return switch (random.nextInt(6)) {
+            case 0, 5 -> new Quota.Rate(name, limit, Duration.ofMillis(millis), 1 + random.nextLong(2 * limit));
             case 1, 2 -> new Quota.Sliding(name, limit, Duration.ofMillis(millis));
             case 3 -> new Quota.Calendar(name, limit, CalendarUnit.DAY, ZoneOffset.UTC);
             default -> new Quota.Total(name, limit);

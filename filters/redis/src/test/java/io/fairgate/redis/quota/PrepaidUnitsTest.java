@@ -4,88 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.Quota;
-import io.fairgate.quota.Quota.CalendarUnit;
 import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaDecision;
-import io.fairgate.quota.QuotaDecision.Balance;
 import io.fairgate.quota.QuotaSet;
-import io.fairgate.tenant.TenantId;
-import io.fairgate.testkit.TestTime;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Gateways that charge units before requests ask for them, at the script in a real Redis, on the clock of the test. */
-class PrepaidUnitsTest {
-
-    private static final Duration ONE_WAY = Duration.ofMillis(1);
-    private static final Duration GAP = Duration.ofMillis(10);
-    private static final Quota DAILY = new Quota.Calendar("daily", 1_000_000, CalendarUnit.DAY, ZoneOffset.UTC);
-
-    private final TestTime time = new TestTime();
-    private Instant start = Instant.parse("2026-03-10T12:00:00Z");
-    private final NearQuotas near = ledger();
-    private final RedisQuotas gateway = gateway("one", near);
-    private final NearQuotas far = ledger();
-    private final RedisQuotas other = gateway("two", far);
-
-    @BeforeEach
-    void clear() {
-        NearQuotas.redis().flushall();
-    }
-
-    private Instant wall() {
-        return start.plusNanos(time.now(TimeUnit.NANOSECONDS));
-    }
-
-    private NearQuotas ledger() {
-        return new NearQuotas(time, this::wall, this::wall, ONE_WAY);
-    }
-
-    private RedisQuotas gateway(String name, NearQuotas ledger) {
-        return new RedisQuotas(ledger, QuotaOutagePolicy.FAIL_CLOSED, time, name, true);
-    }
-
-    private static QuotaSet set(Quota... quotas) {
-        return QuotaSet.of(TenantId.of("acme"), quotas);
-    }
-
-    /** Requests of one unit, one after another; returns how many passed. */
-    private long send(RedisQuotas at, QuotaSet set, int requests) {
-        List<CompletableFuture<QuotaDecision>> decided = new ArrayList<>();
-        for (int i = 0; i < requests; i++) {
-            decided.add(at.newCharge(set, 1).charge().toFuture());
-            time.advanceBy(GAP);
-        }
-        assertThat(decided).allMatch(CompletableFuture::isDone);
-        return decided.stream().filter(each -> each.join().allowed()).count();
-    }
-
-    private QuotaDecision charged(QuotaCharge charge) {
-        CompletableFuture<QuotaDecision> decided = charge.charge().toFuture();
-        time.advanceBy(ONE_WAY.multipliedBy(4));
-        assertThat(decided).isDone();
-        return decided.join();
-    }
-
-    /** By the time at which the gateways have given back what they do not use. */
-    private long leftLater(Quota quota) {
-        time.advanceBy(PrepaidUnits.LONGEST.plus(ONE_WAY.multipliedBy(4)));
-        return leftNow(quota);
-    }
-
-    private long leftNow(Quota quota) {
-        CompletableFuture<List<Balance>> asked = other.balances(set(quota)).toFuture();
-        time.advanceBy(ONE_WAY.multipliedBy(4));
-        return Objects.requireNonNull(asked.getNow(null)).get(0).remaining();
-    }
+/** What is charged ahead of requests, and when it is given back. For rates see {@link PrepaidRatesTest}. */
+class PrepaidUnitsTest extends TwoPrepayingGateways {
 
     @Test
     void a_gateway_makes_few_calls_for_many_requests() {
@@ -93,17 +23,6 @@ class PrepaidUnitsTest {
                 .isEqualTo(1_000);
         assertThat(near.calls).isLessThan(60);
         assertThat(leftLater(DAILY)).isEqualTo(999_000);
-    }
-
-    @Test
-    void nothing_is_charged_ahead_of_a_rate() {
-        Quota rate = new Quota.Rate("rate", 10_000, Duration.ofDays(1), 10_000);
-        QuotaSet set = set(DAILY, rate);
-        for (int i = 1; i <= 20; i++) {
-            send(gateway, set, 1);
-            assertThat(leftNow(DAILY)).isEqualTo(1_000_000 - i);
-        }
-        assertThat(near.calls).isEqualTo(20);
     }
 
     @Test
@@ -135,6 +54,16 @@ class PrepaidUnitsTest {
             time.advanceBy(Duration.ofMillis(300));
         }
         assertThat(near.calls).isEqualTo(20);
+    }
+
+    @Test
+    void with_less_left_than_chunks_for_four_requests_need_each_one_is_charged_by_itself() {
+        Quota total = new Quota.Total("total", 63);
+        QuotaSet set = set(total);
+        for (int i = 1; i <= 40; i++) {
+            send(gateway, set, 1);
+            assertThat(leftNow(total)).isEqualTo(63 - i);
+        }
     }
 
     @Test
@@ -196,7 +125,7 @@ class PrepaidUnitsTest {
         assertThat(leftLater(narrow)).isEqualTo(100);
         int calls = near.calls;
         assertThat(send(gateway, set, 300)).isEqualTo(300);
-        assertThat(near.calls - calls).isGreaterThan(290);
+        assertThat(near.calls - calls).isGreaterThan(250);
         QuotaDecision beyond = charged(gateway.newCharge(set, 1));
         assertThat(beyond.wouldRefuse()).containsExactly("narrow");
         assertThat(leftLater(DAILY)).isEqualTo(1_000_000 - 1_201);
@@ -238,6 +167,18 @@ class PrepaidUnitsTest {
         charge.settle(1).subscribe();
         charge.settle(0).subscribe();
         assertThat(leftLater(DAILY)).isEqualTo(1_000_000 - 301);
+    }
+
+    @Test
+    void what_a_request_gives_back_is_at_hand_for_the_next_ones() {
+        QuotaSet set = set(DAILY);
+        for (int i = 0; i < 500; i++) {
+            QuotaCharge charge = gateway.newCharge(set, 1_000);
+            charge.charge().flatMap(decision -> charge.settle(1)).subscribe();
+            time.advanceBy(GAP);
+        }
+        assertThat(near.calls).isLessThan(50);
+        assertThat(leftLater(DAILY)).isEqualTo(1_000_000 - 500);
     }
 
     /** Redis has charged the units at some time between the call and its answer. */

@@ -3,6 +3,8 @@ package io.fairgate.redis.quota;
 import io.fairgate.quota.QuotaDecision;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -25,6 +27,7 @@ final class Chunk {
     private final long endNanos;
     private List<String> marks;
     private boolean isClosed;
+    private @Nullable Disposable timer;
     private long used;
     private int requests;
 
@@ -109,11 +112,26 @@ final class Chunk {
     /** No unit is used or put back any more. */
     void close() {
         isClosed = true;
+        if (timer != null) {
+            timer.dispose();
+        }
+    }
+
+    boolean isClosed() {
+        return isClosed;
+    }
+
+    /** @param whenOver disposed of when the chunk is closed before */
+    void setTimer(Disposable whenOver) {
+        timer = whenOver;
+        if (isClosed) {
+            whenOver.dispose();
+        }
     }
 
     /** The quotas are charged now what was used. */
     void closed(List<String> marksOfUsed) {
-        if (marksOfUsed.size() == marks.size()) { // else Redis has lost some of the charges
+        if (marksOfUsed.size() == marks.size()) { // else there is a usage that cannot be read
             marks = marksOfUsed;
         }
     }

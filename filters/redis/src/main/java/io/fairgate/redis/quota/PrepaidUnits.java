@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -109,28 +110,18 @@ final class PrepaidUnits {
         return call.done.asMono();
     }
 
-    /**
-     * After a request: charges the next chunk in time, and gives back what cannot be used any more. A chunk that is used up is closed
-     * with the next one, which takes no call of its own.
-     */
+    /** After a request: charges the next chunk in time. What has ended before is closed in the same batch. */
     void tend() {
-        List<QuotaCall> calls = new ArrayList<>();
+        List<QuotaCall> calls;
         synchronized (this) {
             Prepayment next = next();
-            if (next != null || ended.stream().anyMatch(chunk -> chunk.unused() > 0)) {
-                closeEnded(calls);
+            if (next == null) {
+                return;
             }
-            if (next != null) {
-                calls.add(next);
-            }
+            calls = closeEnded();
+            calls.add(next);
         }
-        submit(calls);
-    }
-
-    private void submit(List<QuotaCall> calls) {
-        if (!calls.isEmpty()) {
-            backend.calls.submit(calls);
-        }
+        backend.calls.submit(calls);
     }
 
     private @Nullable Prepayment next() {
@@ -140,17 +131,20 @@ final class PrepaidUnits {
             return null;
         }
         isAsking = true;
-        return new Prepayment(demand.units(now), Chunk.FEWEST_REQUESTS * demand.unitsOfOne(now));
+        return new Prepayment(demand.units(now), demand.unitsOf(Chunk.FEWEST_REQUESTS, now));
     }
 
-    /** When a chunk has ended with the time; then no request may follow. */
-    private void closeInTime() {
-        List<QuotaCall> calls = new ArrayList<>();
+    /** A chunk has ended with the time; then no request may follow. */
+    private void closeInTime(Chunk chunk) {
+        List<QuotaCall> calls;
         synchronized (this) {
+            if (chunk.isClosed()) {
+                return;
+            }
             left(backend.now());
-            closeEnded(calls);
+            calls = closeEnded();
         }
-        submit(calls);
+        backend.calls.submit(calls);
     }
 
     /** How many units are at hand. Ends chunks that have none. */
@@ -186,7 +180,8 @@ final class PrepaidUnits {
                 : Math.min(wanted, chunks.get(chunks.size() - 1).units());
     }
 
-    private void closeEnded(List<QuotaCall> calls) {
+    private List<QuotaCall> closeEnded() {
+        List<QuotaCall> calls = new ArrayList<>();
         for (Chunk chunk : ended) {
             chunk.close();
             if (hasRate || chunk.unused() > 0) {
@@ -197,17 +192,18 @@ final class PrepaidUnits {
         if (chunks.isEmpty()) {
             backend.holders.remove(this);
         }
+        return calls;
     }
 
     /** Gives all units back. */
     void end() {
-        List<QuotaCall> calls = new ArrayList<>();
+        List<QuotaCall> calls;
         synchronized (this) {
             ended.addAll(chunks);
             chunks.clear();
-            closeEnded(calls);
+            calls = closeEnded();
         }
-        submit(calls);
+        backend.calls.submit(calls);
     }
 
     private final class Prepayment extends QuotaCall {
@@ -268,7 +264,7 @@ final class PrepaidUnits {
             }
         }
 
-        /** Redis closes the chunk by itself. */
+        /** Redis ends the chunk of a rate by itself; the other quotas keep it charged. */
         @Override
         void failed(Throwable why, boolean isSent, boolean isOutage) {}
     }
@@ -288,7 +284,10 @@ final class PrepaidUnits {
         if (nanos <= 0 || !backend.isPrepaying()) {
             end();
         } else {
-            var unused = backend.time.schedule(this::closeInTime, nanos, TimeUnit.NANOSECONDS);
+            Disposable timer = backend.time.schedule(() -> closeInTime(chunk), nanos, TimeUnit.NANOSECONDS);
+            synchronized (this) {
+                chunk.setTimer(timer);
+            }
         }
     }
 }

@@ -43,7 +43,7 @@ abstract class QuotaCall {
         return 1;
     }
 
-    /** Of a settlement, what the charge of each quota was answered with; empty for a quota that was not charged. */
+    /** Of a settlement or closing, what the charge of each quota was answered with; empty for a quota that was not charged. */
     String mark(int quota) {
         return "";
     }

@@ -88,7 +88,7 @@ final class QuotaCalls {
         submit(List.of(call));
     }
 
-    /** Sends calls in one batch if there are no more than {@link #MOST_CALLS}. */
+    /** Sends calls in this order; in one batch, if no others wait. */
     void submit(List<? extends QuotaCall> calls) {
         List<QuotaCall> refused = List.of();
         Throwable lost;

@@ -41,11 +41,11 @@ final class UnitDemand {
         return Math.max(requests, requestsBefore);
     }
 
-    /** On average, rounded up. */
-    long unitsOfOne(long now) {
+    /** Of so many requests of average size, rounded up. */
+    long unitsOf(int some, long now) {
         moveOn(now);
         int count = Math.max(1, requests + requestsBefore);
-        return (units + unitsBefore + count - 1) / count;
+        return (some * (units + unitsBefore) + count - 1) / count;
     }
 
     /** Of the second before, or of this one if they are more by now. */

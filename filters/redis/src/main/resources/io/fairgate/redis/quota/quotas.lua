@@ -123,14 +123,27 @@ local function charge(quotas, count, units)
   return marks
 end
 
+local function refused(quotas, from, to, units)
+  for i = from, to do
+    local quota = quotas[i]
+    if quota.kind == rate and rate.refused(quota.usage, quota, units) then
+      changed[quota.place] = quota
+    end
+  end
+end
+
 -- Quotas that are not enforced are charged all or none, as if they were enforced.
 local function decide(what, units, enforced, quotas)
   if what == 'balances' then
     return tell('PASSED', 0, quotas, #quotas, 1, 1)
   elseif not pass(quotas, 1, enforced, units) then
+    refused(quotas, 1, enforced, units)
     return tell('REFUSED', 0, quotas, enforced, units, 1)
   end
   local isWhole = pass(quotas, enforced + 1, #quotas, units)
+  if not isWhole then
+    refused(quotas, enforced + 1, #quotas, units)
+  end
   local charged = what == 'charge' and units or 0
   local marks = charged > 0 and charge(quotas, isWhole and #quotas or enforced, units)
   tell(isWhole and 'PASSED' or 'PASSED_BUT', charged, quotas, #quotas, units, isWhole and #quotas + 1 or enforced + 1, marks)
@@ -143,7 +156,7 @@ local function prepay(most, least, quotas)
     local quota = quotas[i]
     local left = quota.kind.balance(quota.usage, quota, 0)
     units = math.min(units, math.floor(left * PART_LEFT))
-    if quota.kind == rate and rate.hasTooManyChunks(quota.usage) then
+    if quota.kind == rate and not rate.mayPrepay(quota.usage) then
       units = 0
     end
   end

@@ -1,6 +1,6 @@
 -- Rates: the leaky bucket of package io.fairgate.quota.embedded. A unit has as many parts as the window has microseconds.
 -- The usage has units and parts at a time, the time when it was made, the units that were ever charged, the numbers of the quota
--- that charged last, and the chunks that gateways have at hand.
+-- that charged last, the number of the latest chunk, the time until which there are no new ones, and the chunks that gateways have at hand.
 --
 -- A chunk is charged when it ends. Until then its units count as used and do not come back: its gateway may use the last one just before
 -- the end. So a unit never comes back before it is used, whatever else is charged or given back meanwhile.
@@ -20,20 +20,24 @@ local MOST_EVER = 2 ^ 50
 local FORGIVEN_AFTER = 60000000
 
 function rate.new()
-  return { units = 0, parts = 0, at = now, made = text(now), ever = 0, limit = 0, burst = 0, latest = 0, chunks = {} }
+  return { units = 0, parts = 0, at = now, made = text(now), ever = 0, limit = 0, burst = 0, latest = 0, pause = 0, chunks = {} }
 end
 
 function rate.read(packed)
-  local units, parts, at, made, ever, limit, burst, latest, chunks =
-    string.match(packed, '^rate (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)([%d: ]*)$')
+  local units, parts, at, made, ever, limit, burst, latest, pause, chunks =
+    string.match(packed, '^rate (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)(.*)$')
   if not units then
     return nil
   end
   local usage = {
     units = tonumber(units), parts = tonumber(parts), at = tonumber(at), made = made, ever = tonumber(ever),
-    limit = tonumber(limit), burst = tonumber(burst), latest = tonumber(latest), chunks = {}
+    limit = tonumber(limit), burst = tonumber(burst), latest = tonumber(latest), pause = tonumber(pause), chunks = {}
   }
-  for number, size, ends in string.gmatch(chunks, '(%d+):(%d+):(%d+)') do
+  for chunk in string.gmatch(chunks, '%S+') do
+    local number, size, ends = string.match(chunk, '^(%d+):(%d+):(%d+)$')
+    if not number then
+      return nil
+    end
     usage.chunks[#usage.chunks + 1] = { number = tonumber(number), units = tonumber(size), ends = tonumber(ends) }
   end
   return usage
@@ -50,8 +54,9 @@ end
 -- Kept for a whole window also when less is used: the limit may be lowered.
 function rate.write(usage, quota)
   local micros = divideProduct(usage.units + atHand(usage) + 1, quota.per, quota.limit)
-  local packed = { string.format('rate %s %s %s %s %s %s %s %s', text(usage.units), text(usage.parts), text(usage.at), usage.made,
-    text(usage.ever), text(usage.limit), text(usage.burst), text(usage.latest)) }
+  local packed = { string.format('rate %s %s %s %s %s %s %s %s %s', text(usage.units), text(usage.parts), text(usage.at), usage.made,
+    text(usage.ever), text(usage.limit), text(usage.burst), text(usage.latest),
+    text(usage.pause)) }
   for _, chunk in ipairs(usage.chunks) do
     packed[#packed + 1] = text(chunk.number) .. ':' .. text(chunk.units) .. ':' .. text(chunk.ends)
   end
@@ -94,6 +99,7 @@ end
 -- When the clock was set back, the time of the usage begins anew.
 local function setBack(usage)
   usage.at = now
+  usage.pause = math.min(usage.pause, now + LONGEST_CHUNK)
   for _, chunk in ipairs(usage.chunks) do
     chunk.ends = math.min(chunk.ends, now + LONGEST_CHUNK)
   end
@@ -128,7 +134,7 @@ end
 local function keep(usage, quota, units)
   usage.units, usage.parts, usage.at = units, quota.parts, now
   -- Until what is used above the burst is forgiven, the numbers stay those of the gateway that let it pass.
-  if usage.limit == 0 or units <= quota.burst then
+  if usage.limit == 0 or units + quota.atHand <= quota.burst then
     usage.limit, usage.burst = quota.limit, quota.burst
   end
   quota.units = units
@@ -140,12 +146,23 @@ function rate.charge(usage, quota, units)
   return usage.made .. ':' .. text(usage.ever)
 end
 
-function rate.hasTooManyChunks(usage)
-  return #usage.chunks >= MOST_CHUNKS
+-- A call was refused. If it would pass without chunks, there are no new ones until it can have been made again: otherwise one chunk would
+-- follow another, and large requests would be refused as long as there are small ones. Returns whether the usage has changed.
+function rate.refused(usage, quota, asked)
+  local isHeldBack = quota.atHand > 0 and asked <= quota.burst - quota.units and not rate.passes(usage, quota, asked)
+  if isHeldBack then
+    usage.pause = now + 2 * LONGEST_CHUNK
+  end
+  return isHeldBack
 end
 
+function rate.mayPrepay(usage)
+  return #usage.chunks < MOST_CHUNKS and now >= usage.pause
+end
+
+-- The number is a time, so that it is not used again when Redis has lost the latest writes.
 function rate.prepay(usage, quota, units)
-  usage.latest = usage.latest + 1
+  usage.latest = math.max(usage.latest + 1, now)
   usage.chunks[#usage.chunks + 1] = { number = usage.latest, units = units, ends = now + LONGEST_CHUNK }
   quota.atHand = quota.atHand + units
   return usage.made .. ':chunk:' .. text(usage.latest)
@@ -172,7 +189,7 @@ function rate.settle(usage, quota, mark, more)
     return true
   end
   local made, ever = string.match(mark, '^(%d+):(%d+)$')
-  if not made then -- of a chunk that is about to be closed, or has ended by itself: what is given back comes back with the time
+  if not made then -- of a chunk that has ended by itself, or whose mark the gateway did not know yet: this comes back with the time
     return false
   end
   -- Very much, and so nothing is given back, when Redis has lost the charge.
@@ -184,7 +201,7 @@ function rate.settle(usage, quota, mark, more)
   return back > 0
 end
 
--- The time until that many units and the part of a unit have come back, if gateways use now what they have at hand.
+-- The time until that many units and the part of a unit have come back, if chunks are charged now.
 local function untilBack(quota, units)
   local micros, rest = divideProduct(units, quota.per, quota.limit)
   return math.min(LONGEST, micros + divideUp(rest + quota.parts, quota.limit))
@@ -199,6 +216,10 @@ function rate.balance(usage, quota, asked)
     wait = NEVER
   elseif not rate.passes(usage, quota, asked) then
     wait = untilBack(quota, asked - (quota.burst - used))
+    local last = usage.chunks[#usage.chunks]
+    if last and asked <= quota.burst - quota.units then
+      wait = math.max(wait, last.ends - now)
+    end
   end
   return units, wait, (used == 0 and quota.parts == 0) and 0 or untilBack(quota, used)
 end

@@ -176,6 +176,63 @@ class PrepaidRatesTest extends TwoPrepayingGateways {
         }
     }
 
+    /** Chunks that follow each other must not refuse it for ever. */
+    @Test
+    void a_large_request_that_chunks_hold_back_passes_soon() {
+        Quota rate = new Quota.Rate("rate", 1_000, Duration.ofSeconds(1), 1_000);
+        QuotaSet set = set(rate);
+        QuotaSet same = set(rate);
+        send(gateway, set, 200);
+        QuotaDecision first = charged(other.newCharge(same, 950));
+        assertThat(first.allowed()).isFalse();
+        assertThat(first.retryAfter()).isBetween(Duration.ofMillis(500), BY_ITSELF);
+        send(gateway, set, (int) first.retryAfter().dividedBy(GAP));
+        assertThat(charged(other.newCharge(same, 950)).allowed()).isTrue();
+    }
+
+    @Test
+    void a_large_request_is_no_longer_reported_by_a_quota_that_is_not_enforced_when_chunks_have_ended() {
+        Quota rate = new Quota.Rate("rate", 1_000, Duration.ofSeconds(1), 1_000);
+        OwnedQuota daily = set(DAILY).quotas().get(0);
+        QuotaSet set = QuotaSet.of(List.of(daily, new OwnedQuota(daily.owner(), rate, false)));
+        send(gateway, set, 200);
+        assertThat(charged(gateway.newCharge(set, 950)).wouldRefuse()).containsExactly("rate");
+        send(gateway, set, 250);
+        assertThat(charged(gateway.newCharge(set, 950)).wouldRefuse()).isEmpty();
+    }
+
+    @Test
+    void what_chunks_leave_above_a_lowered_burst_is_forgiven_after_a_minute() {
+        Quota large = new Quota.Rate("rate", 10_000, Duration.ofHours(1), 10_000);
+        Quota small = new Quota.Rate("rate", 10, Duration.ofHours(1), 10);
+        QuotaSet set = set(large);
+        QuotaCharge charge = other.newCharge(set(small), 1);
+        charged(charge);
+        for (int i = 0; i < 40; i++) {
+            QuotaCharge unused = gateway.newCharge(set, 100);
+            charged(unused);
+            unused.settle(0).subscribe();
+        }
+        near.isLost = true;
+        charge.settle(2).subscribe();
+        time.advanceBy(BY_ITSELF.multipliedBy(2));
+        assertThat(leftNow(small)).isZero();
+        time.advanceBy(Duration.ofMinutes(62));
+        assertThat(leftNow(small)).isGreaterThanOrEqualTo(9);
+    }
+
+    @Test
+    void a_chunk_of_another_form_is_an_error_and_does_not_count_as_unused() {
+        QuotaSet set = set(FAST);
+        charged(gateway.newCharge(set, 1));
+        String key = new KeyedQuota(set.quotas().get(0)).key;
+        NearQuotas.redis().append(key, " 1:1:1:1");
+        assertThat(gateway.newCharge(set, 1).charge().toFuture()).satisfies(decided -> {
+            time.advanceBy(ONE_WAY.multipliedBy(4));
+            assertThat(decided).isCompletedExceptionally();
+        });
+    }
+
     @Test
     void few_chunks_are_at_hand_of_a_group_with_many_tenants() {
         OwnedQuota shared = new OwnedQuota(QuotaOwner.group("corp"), SLOW, true);

@@ -639,7 +639,8 @@ class SharedQuotasTest {
         NearQuotas.redis()
                 .set(
                         KeyedQuota.PREFIX + "tenant:acme:rate:rate-PT10H",
-                        String.join(" ", "rate", "0", "0", now, made, Long.toString(everCharged), "10", "10", "0"));
+                        String.join(
+                                " ", "rate", "0", "0", now, made, Long.toString(everCharged), "10", "10", "0", "0"));
     }
 
     @Test

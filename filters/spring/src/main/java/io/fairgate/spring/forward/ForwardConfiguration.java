@@ -51,6 +51,11 @@ public class ForwardConfiguration {
     }
 
     @Bean
+    HttpClientCustomizer fairgateStrictResponses() {
+        return StrictResponses.REQUIRED;
+    }
+
+    @Bean
     HttpClientCustomizer fairgateInterimResponses() {
         return InterimResponses.DROPPED;
     }

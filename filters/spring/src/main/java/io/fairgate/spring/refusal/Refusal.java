@@ -27,11 +27,11 @@ public record Refusal(
     /** No header fields. */
     public static final Consumer<HttpHeaders> NO_FIELDS = headers -> {};
 
-    /** The upstream could not be reached, or closed the connection too early. */
+    /** The upstream could not be reached, closed the connection too early, or sent no valid response. */
     public static final Refusal UPSTREAM_LOST = of(
             HttpStatus.BAD_GATEWAY,
             "upstream-lost",
-            "The upstream could not be reached, or closed the connection too early.");
+            "The upstream could not be reached, closed the connection too early, or sent no valid response.");
 
     /** The gateway is shutting down. */
     public static final Refusal DRAINING =

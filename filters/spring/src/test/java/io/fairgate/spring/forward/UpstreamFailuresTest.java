@@ -3,6 +3,7 @@ package io.fairgate.spring.forward;
 import static io.fairgate.spring.forward.RecordingClient.request;
 import static io.fairgate.spring.forward.RecordingClient.requestWithBody;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.fairgate.spring.forward.GatewayPair.Observation;
 import java.io.IOException;
@@ -14,11 +15,14 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a client gets when its upstream fails. */
@@ -127,22 +131,27 @@ class UpstreamFailuresTest {
         assertThat(observed.client()).startsWith("HTTP/1.1 " + status);
     }
 
+    static Stream<Arguments> noResponses() {
+        return Stream.of(
+                arguments("", 502),
+                arguments("HTTP", 502),
+                arguments("HTTP/1.1 200 OK\r\nContent-Length", 502),
+                arguments("no HTTP at all\r\n\r\n", 502),
+                arguments("\026\003\001\002\000\001\r\n", 502),
+                arguments("HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok", 502),
+                arguments("HTTP/1.1 2000 OK\r\nContent-Length: 2\r\n\r\nok", 502),
+                arguments("HTTP/1.1 abc OK\r\nContent-Length: 2\r\n\r\nok", 502),
+                arguments("HTTP/1.1 99 OK\r\nContent-Length: 2\r\n\r\nok", 502),
+                arguments("HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\nok", 502),
+                arguments("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok", 502),
+                arguments("HTTP/1.1 200 OK\r\nX: " + "x".repeat(20_000) + "\r\n\r\n", 502),
+                arguments("\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 200),
+                arguments("HTTP/1.1 200 OK\nContent-Length: 2\n\nok", 502));
+    }
+
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "",
-                "HTTP",
-                "HTTP/1.1 200 OK\r\nContent-Length",
-                "no HTTP at all\r\n\r\n",
-                "\026\003\001\002\000\001\r\n",
-                "HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
-                "HTTP/1.1 2000 OK\r\nContent-Length: 2\r\n\r\nok",
-                "HTTP/1.1 abc OK\r\nContent-Length: 2\r\n\r\nok",
-                "HTTP/1.1 99 OK\r\nContent-Length: 2\r\n\r\nok",
-                "\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
-                "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"
-            })
-    void an_upstream_that_sends_no_response(String bytes) throws Exception {
+    @MethodSource("noResponses")
+    void an_upstream_that_sends_no_response(String bytes, int status) throws Exception {
         Observation observed = gateways.observe(
                 request -> {
                     request.body();
@@ -155,7 +164,7 @@ class UpstreamFailuresTest {
                     client.probe();
                 });
         assertThat(observed.upstream()).contains("5 bytes) hello");
-        assertThat(observed.client()).contains("kept");
+        assertThat(observed.client()).startsWith("HTTP/1.1 " + status).contains("kept");
     }
 
     @Test
@@ -205,16 +214,99 @@ class UpstreamFailuresTest {
         assertThat(observed.client()).contains("hello", "\n0 more bytes");
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"Content-Length: 2", "Transfer-Encoding: chunked"})
-    void an_upstream_that_sends_more_than_its_response(String framing) throws Exception {
-        String body = framing.endsWith("chunked") ? "2\r\nok\r\n0\r\n\r\n" : "ok";
+    /** The client has got the beginning of the body, and so its connection ends. */
+    @Test
+    void a_chunk_without_a_size() throws Exception {
         Observation observed = gateways.observe(
-                request -> request.send("HTTP/1.1 200 OK\r\n" + framing + "\r\n\r\n" + body + "more"), client -> {
-                    client.send(request("GET", "/x")).response();
+                request -> {
+                    request.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nno size\r\n");
+                    request.awaitClose();
+                },
+                client -> {
+                    client.send(request("GET", "/x")).head();
+                    client.note(Wire.latin1(client.wire().in().readAllBytes()));
+                });
+        assertThat(observed.client()).startsWith("HTTP/1.1 200").doesNotContain("0\r\n\r\n");
+    }
+
+    /** Of the response, and of what the upstream sends behind it. */
+    static Stream<Arguments> moreThanResponses() {
+        String length = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+        String chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
+        String other = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged";
+        return Stream.of(length, chunked)
+                .flatMap(response ->
+                        Stream.of("\n", "x", "more", other, other + other).map(more -> arguments(response, more)));
+    }
+
+    private static final int SPLIT = 7;
+
+    /** The next request, perhaps of another tenant, gets its own response on another connection. */
+    @ParameterizedTest
+    @MethodSource("moreThanResponses")
+    void an_upstream_that_sends_more_than_its_response(String response, String more) throws Exception {
+        for (String first : List.of(response + more, response, response.substring(0, SPLIT))) {
+            Observation observed = gateways.observe(
+                    request -> {
+                        request.send(first);
+                        if (first.length() == SPLIT) {
+                            Thread.sleep(20); // so that the decoder gets the response in two pieces
+                        }
+                        request.send((response + more).substring(first.length()));
+                        request.awaitClose();
+                    },
+                    client -> {
+                        client.send(request("GET", "/x")).response();
+                        gateways.upstream().awaitDone();
+                        client.probe();
+                    });
+            assertThat(observed.client()).startsWith("HTTP/1.1 200").contains("2 bytes) ok", "kept: HTTP/1.1 200");
+            assertThat(observed.upstream()).contains("the gateway closed the connection");
+        }
+    }
+
+    @Test
+    void an_upstream_that_sends_a_body_to_head() throws Exception {
+        Observation observed = gateways.observe(
+                request -> {
+                    request.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+                    request.awaitClose();
+                },
+                client -> {
+                    client.send(request("HEAD", "/x")).head();
+                    gateways.upstream().awaitDone();
                     client.probe();
                 });
-        assertThat(observed.client()).startsWith("HTTP/1.1 200").contains("2 bytes) ok");
+        assertThat(observed.client()).contains("kept: HTTP/1.1 200");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n|ok",
+                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no|k",
+                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok|",
+                "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n|",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n|2\r\nok\r\n0\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n|0\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n|",
+                "HTTP/1.1 103 Early Hints\r\n\r\n|HTTP/1.1 204 No Content\r\n\r\n",
+                "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n|"
+            })
+    void a_connection_without_further_bytes_is_reused(String response) throws Exception {
+        int pause = response.indexOf('|');
+        gateways.observe(
+                request -> {
+                    request.send(response.substring(0, pause));
+                    Thread.sleep(20);
+                    request.send(response.substring(pause + 1));
+                },
+                client -> {
+                    for (int i = 0; i < 5; i++) {
+                        client.send(request("GET", "/x")).response();
+                    }
+                });
+        assertThat(gateways.upstream().connections()).isOne();
     }
 
     @Test

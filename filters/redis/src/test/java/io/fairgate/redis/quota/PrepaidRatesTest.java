@@ -110,10 +110,14 @@ class PrepaidRatesTest extends TwoPrepayingGateways {
     void redis_keeps_a_usage_as_long_as_one_of_its_chunks() {
         Quota rate = new Quota.Rate("rate", 100_000, Duration.ofMillis(100), 100_000);
         QuotaSet set = set(rate);
+        List<String> before = NearQuotas.redis().time();
         send(gateway, set, 100);
         String key = new KeyedQuota(set.quotas().get(0)).key;
         assertThat(NearQuotas.redis().get(key)).contains(":");
-        assertThat(NearQuotas.redis().pttl(key)).isGreaterThan(BY_ITSELF.toMillis());
+        assertThat(NearQuotas.redis().pexpiretime(key))
+                .isGreaterThan(1_000 * Long.parseLong(before.get(0))
+                        + Long.parseLong(before.get(1)) / 1_000
+                        + BY_ITSELF.toMillis());
     }
 
     /** The gateway that gives units back tells only Redis; what comes back thereby is not what another gateway has at hand. */
@@ -132,10 +136,7 @@ class PrepaidRatesTest extends TwoPrepayingGateways {
             }
             large.settle(0).subscribe();
             time.advanceBy(Duration.ofMillis(millis));
-            useAll(other, same);
-            useAll(gateway, set);
-            used.check(rate, start, ONE_WAY.toNanos() / 1_000, "used after " + millis + " ms");
-            time.advanceBy(Duration.ofSeconds(40));
+            useAllThatIsLeft(rate, same, set, "used after " + millis + " ms");
         }
     }
 
@@ -169,10 +170,7 @@ class PrepaidRatesTest extends TwoPrepayingGateways {
             time.advanceBy(Duration.ofMillis(millis));
             unused.forEach(charge -> charge.settle(0).subscribe());
             time.advanceBy(ONE_WAY.multipliedBy(4));
-            useAll(other, same);
-            useAll(gateway, set);
-            used.check(FAST, start, ONE_WAY.toNanos() / 1_000, "settled after " + millis + " ms");
-            time.advanceBy(Duration.ofSeconds(40));
+            useAllThatIsLeft(FAST, same, set, "settled after " + millis + " ms");
         }
     }
 
@@ -269,6 +267,14 @@ class PrepaidRatesTest extends TwoPrepayingGateways {
             }
         });
         time.advanceBy(ONE_WAY.multipliedBy(4));
+    }
+
+    /** First at the other gateway, then at the one that has units at hand; then all comes back. */
+    private void useAllThatIsLeft(Quota rate, QuotaSet atOther, QuotaSet atGateway, String when) {
+        useAll(other, atOther);
+        useAll(gateway, atGateway);
+        used.check(rate, start, ONE_WAY.toNanos() / 1_000, when);
+        time.advanceBy(Duration.ofSeconds(40));
     }
 
     private void useAll(RedisQuotas at, QuotaSet set) {

@@ -11,7 +11,6 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
@@ -109,9 +108,6 @@ final class StrictResponses extends ChannelInboundHandlerAdapter {
             decoded();
             if (!(message instanceof HttpObject part)) {
                 context.fireChannelRead(message);
-            } else if (!isExpected) {
-                ReferenceCountUtil.release(message);
-                var unused = context.close();
             } else if (part.decoderResult().isFailure()) {
                 refuse(context, part, part.decoderResult().cause());
             } else if (part instanceof HttpResponse response && !isHttp1(response)) {

@@ -38,27 +38,26 @@ record Histogram(Map<String, Long> bytes) {
         }
     }
 
-    /**
-     * What is added to the heap by the thing that is built, while it is reachable.
-     *
-     * @param thing builds it; called three times, as the rest of the heap may change meanwhile: timers end, and what they keep
-     */
+    /** What is added to the heap by the thing that is built, while it is reachable. */
     static Histogram of(Supplier<?> thing) {
-        return Stream.generate(() -> once(thing))
-                .limit(3)
-                .sorted(Comparator.comparingLong(added -> added.total(type -> true)))
-                .toList()
-                .get(1);
-    }
-
-    private static Histogram once(Supplier<?> thing) {
-        Histogram before = now();
+        Histogram before = afterCompaction();
         Object built = thing.get();
         try {
-            return now().minus(before);
+            return afterCompaction().minus(before);
         } finally {
             Reference.reachabilityFence(built);
         }
+    }
+
+    /**
+     * Three of four full collections of the serial collector leave dead objects where they are and count them, as arrays that
+     * fill the gaps ({@code -XX:MarkSweepAlwaysCompactCount}).
+     */
+    private static Histogram afterCompaction() {
+        return Stream.generate(Histogram::now)
+                .limit(4)
+                .min(Comparator.comparingLong(each -> each.total(type -> true)))
+                .orElseThrow();
     }
 
     Histogram minus(Histogram other) {

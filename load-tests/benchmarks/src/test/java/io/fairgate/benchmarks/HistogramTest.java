@@ -2,32 +2,29 @@ package io.fairgate.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class HistogramTest {
 
-    private static final int SIZE = 1_000_000;
+    private static final int COUNT = 20_000;
 
     @Test
-    void what_others_release_meanwhile_is_not_subtracted() {
-        AtomicReference<byte[]> ofOthers = new AtomicReference<>(new byte[5 * SIZE]);
-        Histogram added = Histogram.of(() -> {
-            ofOthers.set(null);
-            return new byte[SIZE];
-        });
-        assertThat(added.total(type -> true)).isBetween((long) SIZE, 2L * SIZE);
+    void what_has_become_unreachable_is_not_counted() {
+        List<Long> sizes = Stream.generate(() -> Histogram.of(HistogramTest::objects))
+                .limit(8)
+                .map(added -> added.total(type -> true))
+                .toList();
+        assertThat(sizes).allSatisfy(size -> assertThat(size).isBetween(16L * COUNT, 40L * COUNT));
     }
 
-    @Test
-    void what_others_add_meanwhile_is_not_counted() {
-        AtomicReference<byte[]> ofOthers = new AtomicReference<>();
-        Histogram added = Histogram.of(() -> {
-            if (ofOthers.get() == null) {
-                ofOthers.set(new byte[5 * SIZE]);
-            }
-            return new byte[SIZE];
-        });
-        assertThat(added.total(type -> true)).isBetween((long) SIZE, 2L * SIZE);
+    private static List<Object> objects() {
+        List<Object> objects = new ArrayList<>(COUNT);
+        for (int i = 0; i < COUNT; i++) {
+            objects.add(new Object());
+        }
+        return objects;
     }
 }

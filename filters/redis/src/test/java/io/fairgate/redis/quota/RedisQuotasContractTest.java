@@ -38,6 +38,11 @@ class RedisQuotasContractTest extends QuotasContract {
         answer(testTime);
     }
 
+    @Override
+    public long chargedAhead(long limit) {
+        return limit / 16;
+    }
+
     @Nested
     class Lost extends LostQuotasContract {
         Lost() {

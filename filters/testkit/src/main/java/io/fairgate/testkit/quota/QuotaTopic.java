@@ -74,6 +74,10 @@ abstract class QuotaTopic {
         backend.giveBackUnused(time);
     }
 
+    final long chargedAhead(long limit) {
+        return backend.chargedAhead(limit);
+    }
+
     final <T> T answerOf(Mono<T> call) {
         CompletableFuture<T> answered = call.toFuture();
         answer();

@@ -23,4 +23,9 @@ public interface QuotasBackend {
      * seconds.
      */
     default void giveBackUnused(TestTime time) {}
+
+    /** The most units of a limit that may be charged for requests to come while another request is refused. */
+    default long chargedAhead(long limit) {
+        return 0;
+    }
 }

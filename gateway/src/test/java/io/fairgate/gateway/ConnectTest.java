@@ -105,12 +105,10 @@ class ConnectTest {
 
     @ParameterizedTest
     @CsvSource({
-        "TRACE, /fair/x, /fair/x",
         "OPTIONS, *, /*",
         "GET, http://other.example/fair/x?a=b, /fair/x?a=b",
         "GET, https://other.example:99/fair/x, /fair/x",
         "GET, ws://other.example/fair/x, /fair/x",
-        "GET, other.example:80, /other.example:80",
     })
     void every_form_of_target_is_answered_by_the_routes_own_upstream(String method, String target, String path)
             throws IOException {
@@ -119,7 +117,6 @@ class ConnectTest {
                             .readUntil("ok"))
                     .startsWith("HTTP/1.1 200 OK\r\n");
         }
-        // The upstream takes the end of an empty body in chunks for one more request.
-        assertThat(both.upstream().requests()).first().isEqualTo(method + " " + path + " HTTP/1.1");
+        assertThat(both.upstream().requests()).containsExactly(method + " " + path + " HTTP/1.1");
     }
 }

@@ -68,11 +68,10 @@ class IdentityTest {
     }
 
     @Test
-    void a_request_without_a_tenant_is_told_the_possible_headers() {
+    void a_request_without_a_tenant_is_not_told_the_headers_of_proxies() {
         Answer answer = both.ask("/fair/x");
         assertThat(answer.status()).isEqualTo(401);
-        assertThat(answer.lines("WWW-Authenticate"))
-                .containsExactly("Fairgate header=\"X-Tenant-Id\"", "Fairgate header=\"X-Edge-Tenant\"");
+        assertThat(answer.lines("WWW-Authenticate")).containsExactly("Fairgate realm=\"fairgate\"");
     }
 
     @Test

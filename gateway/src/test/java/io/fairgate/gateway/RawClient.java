@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /** A client that writes bytes and can leave in every possible way. */
 final class RawClient implements AutoCloseable {
@@ -13,7 +15,11 @@ final class RawClient implements AutoCloseable {
     private final Socket socket;
 
     RawClient(int port) throws IOException {
-        socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        this(new Socket(InetAddress.getLoopbackAddress(), port));
+    }
+
+    RawClient(Socket socket) throws IOException {
+        this.socket = socket;
         socket.setTcpNoDelay(true);
         socket.setSoTimeout(30_000);
     }
@@ -38,6 +44,25 @@ final class RawClient implements AutoCloseable {
         }
         socket.getOutputStream().flush();
         return this;
+    }
+
+    /** Sends unless the other side has closed the connection. */
+    void trySend(String text) {
+        try {
+            send(text);
+        } catch (IOException closed) {
+            // What is read next shows it.
+        }
+    }
+
+    /** The next answer; null when the connection has ended, also by a reset. */
+    @Nullable
+    RawAnswer answer() throws IOException {
+        try {
+            return RawAnswer.read(socket.getInputStream());
+        } catch (SocketException reset) {
+            return null;
+        }
     }
 
     /** Everything until the connection ends; throws when it ends by a reset. */

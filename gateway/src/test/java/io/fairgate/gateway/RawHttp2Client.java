@@ -62,6 +62,11 @@ final class RawHttp2Client implements AutoCloseable {
             return headers;
         }
 
+        /** The body as far as it has come. */
+        String text() {
+            return text.toString();
+        }
+
         /** Whether any of its answer has come so far. */
         boolean hasAnswer() {
             return headers != null;
@@ -103,18 +108,34 @@ final class RawHttp2Client implements AutoCloseable {
 
     /** Sends a request without a body on a new stream, also after a GOAWAY. */
     Stream open(Http2Headers request) throws IOException {
+        return open(request, true);
+    }
+
+    /** Sends the head of a request on a new stream, and ends the stream or not. */
+    Stream open(Http2Headers request, boolean end) throws IOException {
         lastStream += 2;
         Stream stream = new Stream();
         streams.put(lastStream, stream);
+        headers(request, end);
+        return stream;
+    }
+
+    /** Sends headers on the latest stream: the head of a request, or trailers. */
+    void headers(Http2Headers request, boolean end) throws IOException {
         ByteBuf block = Unpooled.buffer();
         try {
             encoder.encodeHeaders(lastStream, request, block);
         } catch (Http2Exception e) {
             throw new IllegalArgumentException(e);
         }
-        int flags = new Http2Flags().endOfHeaders(true).endOfStream(true).value();
+        int flags = new Http2Flags().endOfHeaders(true).endOfStream(end).value();
         send(Http2FrameTypes.HEADERS, flags, lastStream, ByteBufUtil.getBytes(block));
-        return stream;
+    }
+
+    /** Sends a part of the body on the latest stream. */
+    void data(String part, boolean end) throws IOException {
+        int flags = new Http2Flags().endOfStream(end).value();
+        send(Http2FrameTypes.DATA, flags, lastStream, part.getBytes(StandardCharsets.ISO_8859_1));
     }
 
     /** Waits for a GOAWAY; its error code. */

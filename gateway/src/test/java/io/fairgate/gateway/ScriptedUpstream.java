@@ -40,6 +40,7 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
     private final AtomicInteger now = new AtomicInteger();
     private final AtomicInteger highest = new AtomicInteger();
     private final Queue<String> heads = new ConcurrentLinkedQueue<>();
+    private final Queue<Received> received = new ConcurrentLinkedQueue<>();
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private boolean ofTheClass;
 
@@ -75,8 +76,14 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
         return heads.stream().map(ScriptedUpstream::requestLine).toList();
     }
 
+    /** The requests that have come as a whole, in this order. */
+    List<Received> received() {
+        return List.copyOf(received);
+    }
+
     void forgetRequests() {
         heads.clear();
+        received.clear();
     }
 
     int highestConcurrency() {
@@ -117,7 +124,10 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
         }
     }
 
-    /** One request that has arrived with its whole head; the body is read on demand. */
+    /** A request as it came; of a long body only the beginning. */
+    record Received(String head, String body) {}
+
+    /** One request that has arrived as a whole. */
     record Exchange(String head, Socket socket, InputStream in, Runnable end) {
 
         /**
@@ -148,22 +158,6 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
                     .mapToLong(line -> Long.parseLong(line.substring(15).trim()))
                     .findFirst()
                     .orElse(0);
-        }
-
-        /** Reads the body, as long as its Content-Length says; the number of bytes that came. */
-        long readBody() throws IOException {
-            byte[] buffer = new byte[16_384];
-            long left = contentLength();
-            long read = 0;
-            while (left > 0) {
-                int n = in.read(buffer, 0, (int) Math.min(buffer.length, left));
-                if (n < 0) {
-                    break;
-                }
-                left -= n;
-                read += n;
-            }
-            return read;
         }
 
         /** Waits until the gateway has closed the connection. */
@@ -213,7 +207,9 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
         String path = requestLine(head).split(" ", 3)[1];
         highest.accumulateAndGet(now.incrementAndGet(), Math::max);
         try {
-            if (path.startsWith("/ws") || exchange.readBody() == exchange.contentLength()) {
+            RawBody body = path.startsWith("/ws") ? new RawBody(true, "") : RawBody.read(head, in);
+            if (body.isComplete()) {
+                received.add(new Received(head, body.text()));
                 scripts.getOrDefault(path, OK).answer(exchange);
             }
         } finally {

@@ -14,7 +14,6 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.util.ReferenceCountUtil;
-import reactor.netty.NettyPipeline;
 import reactor.netty.http.server.HttpServer;
 
 /**
@@ -31,16 +30,13 @@ public final class BrokenBodies extends ChannelDuplexHandler {
 
     private BrokenBodies() {}
 
-    /** Adds it to all HTTP/1.1 connections of the server, except those that choose HTTP/1.1 over TLS (ALPN). */
+    /** Adds it to all HTTP/1.1 connections of the server. */
     public static HttpServer refusedBy(HttpServer server) {
-        return server.doOnChannelInit((observer, channel, remote) -> addTo(channel.pipeline()));
+        return Http1Pipelines.change(server, BrokenBodies::addTo);
     }
 
-    /** Before the handler that answers 400 by itself. The codec may be added later, when the protocol is known. */
     static void addTo(ChannelPipeline pipeline) {
-        if (pipeline.get(NettyPipeline.HttpTrafficHandler) != null) {
-            pipeline.addBefore(NettyPipeline.HttpTrafficHandler, "fairgate.bodies", new BrokenBodies());
-        }
+        Http1Pipelines.add(pipeline, "fairgate.bodies", new BrokenBodies());
     }
 
     @Override

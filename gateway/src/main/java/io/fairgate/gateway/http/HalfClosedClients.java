@@ -49,13 +49,13 @@ public final class HalfClosedClients extends ChannelDuplexHandler {
 
     /** Adds it to all HTTP/1.1 connections of the server without TLS. */
     public static HttpServer servedBy(HttpServer server) {
-        return server.doOnChannelInit((observer, channel, remote) -> addTo(channel.pipeline()));
+        return Http1Pipelines.change(server, HalfClosedClients::addTo);
     }
 
     private static void addTo(ChannelPipeline pipeline) {
-        if (pipeline.get(NettyPipeline.SslHandler) == null && pipeline.get(NettyPipeline.HttpTrafficHandler) != null) {
+        if (pipeline.get(NettyPipeline.SslHandler) == null) {
             pipeline.channel().config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
-            pipeline.addBefore(NettyPipeline.HttpTrafficHandler, "fairgate.halfClosed", new HalfClosedClients());
+            Http1Pipelines.add(pipeline, "fairgate.halfClosed", new HalfClosedClients());
         }
     }
 

@@ -5,21 +5,24 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http2.CleartextHttp2ServerUpgradeHandler.PriorKnowledgeUpgradeEvent;
 import io.netty.util.ByteProcessor;
 import io.netty.util.concurrent.Future;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.netty.NettyPipeline;
+import reactor.netty.http.server.HttpServer;
 
 /**
  * Closes a connection when the headers of a request do not end in time, even if bytes arrive steadily. The server's own
- * timeouts start when the headers have been read, or start again with each byte.
+ * timeouts start when the headers have been read, or start again with each byte. HTTP/2 has no such bound.
  *
  * <p>One part is before the codec, where bytes arrive, one after it, where requests come out. Both run on the event loop.
  */
-final class HeaderTimeout extends ChannelInboundHandlerAdapter {
+public final class HeaderTimeout extends ChannelInboundHandlerAdapter {
 
     private final Duration most;
     private boolean inRequest;
@@ -29,10 +32,18 @@ final class HeaderTimeout extends ChannelInboundHandlerAdapter {
         this.most = most;
     }
 
+    /** Adds it to all HTTP/1.1 connections of the server. */
+    public static HttpServer of(HttpServer server, Duration most) {
+        return Http1Pipelines.change(server, pipeline -> addTo(pipeline, most));
+    }
+
+    /** The preface of HTTP/2 without TLS is looked for before the codec; it counts as headers. */
     static void addTo(ChannelPipeline pipeline, Duration most) {
         HeaderTimeout timeout = new HeaderTimeout(most);
-        pipeline.addBefore(NettyPipeline.HttpCodec, "fairgate.bytes", timeout);
-        pipeline.addAfter(NettyPipeline.HttpCodec, "fairgate.requests", timeout.new Requests());
+        String codec = pipeline.context(HttpServerCodec.class).name();
+        boolean mayBeHttp2 = pipeline.get(NettyPipeline.H2CUpgradeHandler) != null;
+        pipeline.addBefore(mayBeHttp2 ? NettyPipeline.H2CUpgradeHandler : codec, "fairgate.bytes", timeout);
+        pipeline.addAfter(codec, "fairgate.requests", timeout.new Requests());
     }
 
     @Override
@@ -77,6 +88,16 @@ final class HeaderTimeout extends ChannelInboundHandlerAdapter {
                 inRequest = false;
             }
             context.fireChannelRead(part);
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext context, Object event) {
+            context.fireUserEventTriggered(event);
+            if (event instanceof PriorKnowledgeUpgradeEvent) {
+                stop();
+                context.pipeline().remove(HeaderTimeout.this);
+                context.pipeline().remove(this);
+            }
         }
     }
 }

@@ -82,10 +82,8 @@ public final class HttpListener {
     }
 
     static HttpServer bounded(HttpServer server, Duration headers) {
-        return BrokenBodies.refusedBy(server)
-                .idleTimeout(IDLE)
-                .requestTimeout(WHOLE_REQUEST)
-                .doOnChannelInit((observer, channel, remote) -> HeaderTimeout.addTo(channel.pipeline(), headers));
+        HttpServer timed = server.idleTimeout(IDLE).requestTimeout(WHOLE_REQUEST);
+        return HeaderTimeout.of(PipelinedRequests.inTurn(BrokenBodies.refusedBy(timed)), headers);
     }
 
     /** For a target that is no URI Spring would create no exchange, and would answer by itself. */

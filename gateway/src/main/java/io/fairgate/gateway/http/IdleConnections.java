@@ -10,7 +10,6 @@ import io.netty.handler.codec.http2.CleartextHttp2ServerUpgradeHandler.PriorKnow
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import reactor.netty.NettyPipeline;
 import reactor.netty.http.HttpConnectionLiveness;
 import reactor.netty.http.IdleTimeoutHandler;
 import reactor.netty.http.server.HttpServer;
@@ -34,13 +33,11 @@ public final class IdleConnections extends ChannelDuplexHandler {
 
     /** Adds it to all connections of a server without TLS. */
     public static HttpServer closedBy(HttpServer server, Duration most) {
-        return server.doOnChannelInit((observer, channel, remote) -> addTo(channel.pipeline(), most));
+        return Http1Pipelines.change(server, pipeline -> addTo(pipeline, most));
     }
 
     static void addTo(ChannelPipeline pipeline, Duration most) {
-        if (pipeline.get(NettyPipeline.HttpTrafficHandler) != null) {
-            pipeline.addBefore(NettyPipeline.HttpTrafficHandler, "fairgate.idle", new IdleConnections(most));
-        }
+        Http1Pipelines.add(pipeline, "fairgate.idle", new IdleConnections(most));
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.fairgate.gateway.redis.BackendConfiguration;
 import io.fairgate.gateway.throttle.policy.ThrottleConfiguration;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
@@ -15,6 +16,7 @@ import org.springframework.context.annotation.Import;
 /** The configuration that the program adds to Boot and to Fairgate's starter. */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
+@EnableConfigurationProperties(ClientSettings.class)
 @Import({
     StrictHttp.class,
     IdleTimeout.class,
@@ -27,7 +29,11 @@ class GatewayApplication {
 
     /** For the traffic port only. */
     @Bean
-    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> halfClosedClients() {
-        return factory -> factory.addServerCustomizers(HalfClosedClients::servedBy);
+    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> halfClosedClients(ClientSettings clients) {
+        return factory -> {
+            if (clients.halfClosed() == ClientSettings.OnHalfClose.SERVE) {
+                factory.addServerCustomizers(HalfClosedClients::servedBy);
+            }
+        };
     }
 }

@@ -44,6 +44,7 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
     private static final List<ConfigurationPropertyName> KNOWN = Stream.of(
                     below(OURS, FairgateProperties.class),
                     below(OURS, BackendSettings.class),
+                    below(ConfigurationPropertyName.of(ClientSettings.PREFIX), ClientSettings.class),
                     below(ConfigurationPropertyName.of(LogFiles.PREFIX), LogFiles.class),
                     below(ConfigurationPropertyName.of(LeaseSettings.PREFIX), LeaseSettings.class),
                     Stream.of(OURS.append("watch-policy")))

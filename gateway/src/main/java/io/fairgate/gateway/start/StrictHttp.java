@@ -1,7 +1,11 @@
 package io.fairgate.gateway.start;
 
 import io.fairgate.gateway.http.BrokenBodies;
+import io.fairgate.gateway.http.BrokenStreams;
+import io.fairgate.gateway.http.HeaderTimeout;
 import io.fairgate.gateway.http.NoUpgradeToHttp2;
+import io.fairgate.gateway.http.PipelinedRequests;
+import java.time.Duration;
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextType;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
@@ -16,7 +20,13 @@ import org.springframework.context.annotation.Bean;
 class StrictHttp {
 
     @Bean
-    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> strictHttp() {
-        return factory -> factory.addServerCustomizers(BrokenBodies::refusedBy, NoUpgradeToHttp2::on);
+    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> strictHttp(ClientSettings clients) {
+        Duration headers = clients.headerTime().value();
+        return factory -> factory.addServerCustomizers(
+                NoUpgradeToHttp2::on,
+                server -> HeaderTimeout.of(server, headers),
+                BrokenBodies::refusedBy,
+                BrokenStreams::refusedBy,
+                PipelinedRequests::inTurn);
     }
 }

@@ -24,7 +24,7 @@ import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Writes one record for each request that reached a route: its tenant, how long it waited, how it ended, and the
+ * Writes one record for each request, also for one that no route matches: its tenant, how long it waited, how it ended, and the
  * refusals, enforced or not. Off unless {@code fairgate.access-log} is on.
  *
  * @param records the log to write to; null when the access log is off

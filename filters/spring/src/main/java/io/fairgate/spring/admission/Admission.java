@@ -18,7 +18,6 @@ import reactor.core.publisher.Mono;
 /** Admits every request: identify, check quotas, wait for a permit, charge, forward, settle, release. */
 public record Admission(
         GracefulShutdown shutdown,
-        Tunnels tunnels,
         AmbiguousPaths paths,
         TenantIdentifier tenants,
         QuotaStep quotas,
@@ -54,7 +53,6 @@ public record Admission(
     Mono<Void> admit(ServerWebExchange exchange, Forward forward) {
         return Mono.defer(() -> {
                     shutdown.requireRunning(exchange); // 503
-                    tunnels.requireNone(exchange); // 405
                     Exchanges.setAdmitted(exchange);
                     Exchanges.keepResponseHeaders(exchange);
                     paths.requireUnambiguous(exchange); // 400

@@ -17,7 +17,7 @@ import org.springframework.context.annotation.Import;
 /** The admission of requests, and {@link TenantAccess} for APIs without routes. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
-@Import({Admission.class, TenantAccess.class, Tunnels.class})
+@Import({Admission.class, TenantAccess.class})
 public class AdmissionConfiguration {
 
     @Bean
@@ -31,6 +31,11 @@ public class AdmissionConfiguration {
             PolicyHolder policy, Decisions decisions, RefusalMeters refusals, FairgateProperties properties) {
         return new AmbiguousPaths(
                 policy, decisions, refusals, properties.ambiguousPaths() == FairgateProperties.OnAmbiguousPath.PASS);
+    }
+
+    @Bean
+    StrictRequests fairgateStrictRequests(RefusalMeters refusals, AccessLog accessLog, FairgateProperties properties) {
+        return new StrictRequests(refusals, accessLog, properties.allowTrace());
     }
 
     @Bean

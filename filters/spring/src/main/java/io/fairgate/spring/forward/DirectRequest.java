@@ -4,6 +4,7 @@ import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.C
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.CACHED_SERVER_HTTP_REQUEST_DECORATOR_ATTR;
 
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.net.URI;
 import java.util.Map;
@@ -42,12 +43,30 @@ final class DirectRequest {
                 && response.getNativeResponse() instanceof HttpServerResponse
                 && ServerHttpRequestDecorator.getNativeRequest(exchange.getRequest())
                         instanceof HttpServerRequest request
-                && !request.requestHeaders().contains(HttpHeaderNames.UPGRADE)
+                && !isUpgrade(request.requestHeaders())
                 && !isGrpc(request.requestHeaders())
                 && isPlain(request.uri())
                 && !attributes.containsKey(CACHED_REQUEST_BODY_ATTR)
                 && !attributes.containsKey(CACHED_SERVER_HTTP_REQUEST_DECORATOR_ATTR)
                 && !ServerWebExchangeUtils.isAlreadyRouted(exchange);
+    }
+
+    /** An {@code Upgrade} field that {@code Connection} does not name is ignored (RFC 9110, 7.8). */
+    private static boolean isUpgrade(HttpHeaders headers) {
+        return headers.contains(HttpHeaderNames.UPGRADE)
+                && headers.containsValue(HttpHeaderNames.CONNECTION, HttpHeaderValues.UPGRADE, true);
+    }
+
+    /** The request without an {@code Upgrade} field that is to be ignored: Spring Cloud Gateway would answer 400. */
+    static ServerWebExchange withoutIgnoredUpgrade(ServerWebExchange exchange) {
+        if (ServerHttpRequestDecorator.getNativeRequest(exchange.getRequest()) instanceof HttpServerRequest request
+                && request.requestHeaders().contains(HttpHeaderNames.UPGRADE)
+                && !isUpgrade(request.requestHeaders())) {
+            return exchange.mutate()
+                    .request(changed -> changed.headers(headers -> headers.remove("Upgrade")))
+                    .build();
+        }
+        return exchange;
     }
 
     private static boolean isGrpc(HttpHeaders headers) {

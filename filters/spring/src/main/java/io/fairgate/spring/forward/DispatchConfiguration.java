@@ -1,6 +1,7 @@
 package io.fairgate.spring.forward;
 
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.admission.StrictRequests;
 import io.fairgate.spring.refusal.RefusalHandler;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -30,6 +31,7 @@ public class DispatchConfiguration {
     @Bean
     static BeanPostProcessor fairgateHandlers(
             ApplicationContext context,
+            ObjectProvider<StrictRequests> strict,
             ObjectProvider<EarlyRoutes> early,
             ObjectProvider<RefusalHandler> refusals,
             ObjectProvider<WeightCalculatorWebFilter> weights) {
@@ -37,9 +39,12 @@ public class DispatchConfiguration {
             @Override
             public Object postProcessAfterInitialization(Object bean, String beanName) {
                 if (bean.getClass() == HttpWebHandlerAdapter.class) {
-                    return new EarlyHandler((HttpWebHandlerAdapter) bean, context.getEnvironment(), early, refusals);
+                    return new EarlyHandler(
+                            (HttpWebHandlerAdapter) bean, context.getEnvironment(), strict, early, refusals);
                 }
-                return bean.getClass() == DispatcherHandler.class ? new RouteDispatcher(context, early, weights) : bean;
+                return bean.getClass() == DispatcherHandler.class
+                        ? new RouteDispatcher(context, strict, early, weights)
+                        : bean;
             }
         };
     }

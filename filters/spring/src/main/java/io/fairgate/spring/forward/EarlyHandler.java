@@ -1,5 +1,7 @@
 package io.fairgate.spring.forward;
 
+import io.fairgate.spring.admission.StrictRequests;
+import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusalHandler;
 import java.util.List;
 import org.apache.commons.logging.Log;
@@ -34,6 +36,7 @@ final class EarlyHandler extends HttpWebHandlerAdapter {
 
     private final HttpWebHandlerAdapter spring;
     private final Environment environment;
+    private final ObjectProvider<StrictRequests> strict;
     private final ObjectProvider<EarlyRoutes> routes;
     private final ObjectProvider<RefusalHandler> refusals;
     private volatile @Nullable Early early;
@@ -44,6 +47,7 @@ final class EarlyHandler extends HttpWebHandlerAdapter {
      * @param whyNot what Spring's handling would do more; null for nothing
      */
     private record Early(
+            StrictRequests strict,
             EarlyRoutes routes,
             RefusalHandler refusals,
             @Nullable String whyNot) {}
@@ -51,11 +55,13 @@ final class EarlyHandler extends HttpWebHandlerAdapter {
     EarlyHandler(
             HttpWebHandlerAdapter spring,
             Environment environment,
+            ObjectProvider<StrictRequests> strict,
             ObjectProvider<EarlyRoutes> routes,
             ObjectProvider<RefusalHandler> refusals) {
         super(spring.getDelegate());
         this.spring = spring;
         this.environment = environment;
+        this.strict = strict;
         this.routes = routes;
         this.refusals = refusals;
         setSessionManager(spring.getSessionManager());
@@ -67,15 +73,22 @@ final class EarlyHandler extends HttpWebHandlerAdapter {
     @Override
     public Mono<Void> handle(ServerHttpRequest request, ServerHttpResponse response) {
         Early now = early();
+        Refusal refusal = now.strict.refusalOf(request);
+        if (refusal != null) {
+            ServerWebExchange exchange = createExchange(request, response);
+            return answered(exchange, now.strict.refuse(exchange, refusal), now);
+        }
         if (now.whyNot != null || LOG.isDebugEnabled()) { // At debug level, Spring's handling logs each request.
             return spring.handle(request, response);
         }
         ServerWebExchange exchange = createExchange(request, response);
         Mono<Void> handled = handle(exchange, now.routes);
-        return handled == null
-                ? spring.handle(request, response)
-                : handled.onErrorResume(failure -> answer(exchange, failure, now.refusals))
-                        .then(Mono.defer(response::setComplete));
+        return handled == null ? spring.handle(request, response) : answered(exchange, handled, now);
+    }
+
+    private Mono<Void> answered(ServerWebExchange exchange, Mono<Void> handled, Early now) {
+        return handled.onErrorResume(failure -> answer(exchange, failure, now.refusals))
+                .then(Mono.defer(exchange.getResponse()::setComplete));
     }
 
     private static @Nullable Mono<Void> handle(ServerWebExchange exchange, EarlyRoutes routes) {
@@ -101,7 +114,7 @@ final class EarlyHandler extends HttpWebHandlerAdapter {
     private Early early() {
         Early known = early;
         if (known == null) {
-            known = new Early(routes.getObject(), refusals.getObject(), whatSpringDoes());
+            known = new Early(strict.getObject(), routes.getObject(), refusals.getObject(), whatSpringDoes());
             early = known;
         }
         return known;

@@ -35,7 +35,7 @@ final class RouteHandler extends FilteringWebHandler {
         Route route = exchange.getRequiredAttribute(GATEWAY_ROUTE_ATTR);
         DirectRoute direct = routes.of(route);
         if (direct == null || !DirectRequest.isPossible(exchange)) {
-            return super.handle(exchange);
+            return super.handle(DirectRequest.withoutIgnoredUpgrade(exchange));
         }
         Exchanges.addFieldsOnCommit(exchange); // A handler of errors may write the response.
         return admission.handle(exchange, direct);

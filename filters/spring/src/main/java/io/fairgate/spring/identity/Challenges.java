@@ -3,13 +3,15 @@ package io.fairgate.spring.identity;
 import io.fairgate.policy.CredentialHeader;
 import io.fairgate.policy.Identification;
 import io.fairgate.policy.IdentitySource;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
 /**
- * The challenges for the identity sources of a policy. Written once for each policy: a client without an identity may send
- * many requests.
+ * The challenges for the identity sources of a policy that a client can use: API keys and tokens. A plain header is for proxies
+ * only, and its name is no business of a stranger; a certificate belongs to the connection. Written once for each policy: a
+ * client without an identity may send many requests.
  */
 final class Challenges {
 
@@ -21,10 +23,20 @@ final class Challenges {
 
     private Challenges(Identification identification) {
         this.identification = identification;
-        List<IdentitySource> sources = identification.sources();
-        usual = sources.stream().map(source -> challenge(source, false)).toList();
-        afterInvalidToken =
-                sources.stream().map(source -> challenge(source, true)).toList();
+        usual = challenges(identification.sources(), false);
+        afterInvalidToken = challenges(identification.sources(), true);
+    }
+
+    /** At least one: RFC 9110, 11.6.1 demands it. */
+    private static List<String> challenges(List<IdentitySource> sources, boolean invalidToken) {
+        List<String> all = new ArrayList<>();
+        for (IdentitySource source : sources) {
+            CredentialHeader header = source.header();
+            if (header != null && !(source instanceof IdentitySource.Header)) {
+                all.add(challenge(header, invalidToken && source instanceof IdentitySource.Jwt));
+            }
+        }
+        return all.isEmpty() ? List.of("Fairgate realm=\"fairgate\"") : List.copyOf(all);
     }
 
     @SuppressWarnings("ReferenceEquality") // Equal ones of two policies are only written again.
@@ -44,14 +56,8 @@ final class Challenges {
         }
     }
 
-    /** The challenge for one source. RFC 6750 defines that of {@code Bearer}; other headers have no scheme. */
-    private static String challenge(IdentitySource source, boolean invalidToken) {
-        CredentialHeader header = source.header();
-        if (header == null) {
-            return source instanceof IdentitySource.ClientCertificate certificate
-                    ? "Fairgate certificate=\"%s\"".formatted(certificate.name().label())
-                    : "Fairgate " + source.kind().key();
-        }
+    /** The challenge for one header. RFC 6750 defines that of {@code Bearer}; other headers have no scheme. */
+    private static String challenge(CredentialHeader header, boolean invalidToken) {
         String scheme = header.scheme();
         if (scheme == null) {
             return "Fairgate header=\"%s\"".formatted(header.name());
@@ -59,7 +65,6 @@ final class Challenges {
         if (!HttpHeaders.AUTHORIZATION.equalsIgnoreCase(header.name())) {
             return "Fairgate header=\"%s\", scheme=\"%s\"".formatted(header.name(), scheme);
         }
-        boolean invalid = source instanceof IdentitySource.Jwt && invalidToken;
-        return scheme + " realm=\"fairgate\"" + (invalid ? ", error=\"invalid_token\"" : "");
+        return scheme + " realm=\"fairgate\"" + (invalidToken ? ", error=\"invalid_token\"" : "");
     }
 }

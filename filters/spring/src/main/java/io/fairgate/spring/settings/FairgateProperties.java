@@ -15,6 +15,7 @@ import org.springframework.util.unit.DataSize;
  * @param quotas where usage is kept
  * @param accessLog whether each request leaves a record in the log {@code io.fairgate.access}
  * @param ambiguousPaths whether a path that servers read in different ways is refused
+ * @param allowTrace whether {@code TRACE} is forwarded like other methods
  * @param forwarding how requests are sent to the upstreams
  * @param upstreamBodyIdle how long an upstream may send nothing in the middle of a response
  * @param metrics what metrics show
@@ -26,6 +27,7 @@ public record FairgateProperties(
         @DefaultValue Quotas quotas,
         @DefaultValue("false") boolean accessLog,
         @DefaultValue("refuse") OnAmbiguousPath ambiguousPaths,
+        @DefaultValue("false") boolean allowTrace,
         @DefaultValue("direct") Forwarding forwarding,
         @DefaultValue("30s") DurationSetting upstreamBodyIdle,
         @DefaultValue Metrics metrics) {

@@ -196,6 +196,23 @@ class RefusalsTest {
                     RecordingUpstream.OK, client -> client.send(UNKNOWN).response());
             assertThat(SEEN).containsExactly("IdentityRefusedException", "IdentityRefusedException");
         }
+
+        @ParameterizedTest
+        @CsvSource({
+            "CONNECT /x, Host: test, 405",
+            "TRACE /x, Host: test, 501",
+            "GET x, Host: test, 400",
+            "GET /x, X-Other: 1, 400",
+            "POST /x, 'Host: test\r\nTransfer-Encoding: gzip, chunked', 501",
+        })
+        void it_does_not_see_what_http_does_not_allow(String start, String fields, String status) throws Exception {
+            SEEN.clear();
+            String request = start + " HTTP/1.1\r\n" + fields + "\r\nX-Tenant-Id: a\r\n\r\n";
+            Observation observed = gateways.observe(
+                    RecordingUpstream.OK, client -> client.send(request).response());
+            assertThat(observed.client()).startsWith("HTTP/1.1 " + status);
+            assertThat(SEEN).isEmpty();
+        }
     }
 
     @Nested

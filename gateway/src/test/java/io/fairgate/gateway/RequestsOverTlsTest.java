@@ -1,0 +1,106 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.util.concurrent.CountDownLatch;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * What the gateway adds to the connections of HTTP/1.1 is there over TLS too: if the client chooses HTTP/1.1, if it chooses
+ * nothing, and if the gateway offers no choice.
+ */
+class RequestsOverTlsTest {
+
+    @RegisterExtension
+    final GatewayAndUpstream both = new GatewayAndUpstream();
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // by JUnit
+    Path folder;
+
+    private enum Choice {
+        HTTP_1_1,
+        NONE,
+        NOT_OFFERED
+    }
+
+    private void start(Choice choice, String... options) throws Exception {
+        X509Bundle server = new CertificateBuilder()
+                .ecp256()
+                .subject("CN=gateway")
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+        Path certificate = Files.writeString(folder.resolve("server.pem"), server.getCertificatePathPEM());
+        Path key = Files.writeString(folder.resolve("server.key"), server.getPrivateKeyPEM());
+        String[] all = new String[options.length + 3];
+        all[0] = "--server.ssl.certificate=" + certificate;
+        all[1] = "--server.ssl.certificate-private-key=" + key;
+        all[2] = "--server.http2.enabled=" + (choice != Choice.NOT_OFFERED);
+        System.arraycopy(options, 0, all, 3, options.length);
+        both.start(TestPolicy.onePool("http://UPSTREAM", "permits: 4"), all);
+    }
+
+    private RawClient client(Choice choice) throws IOException, GeneralSecurityException {
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
+        SSLSocket socket = (SSLSocket) context.getSocketFactory()
+                .createSocket(InetAddress.getLoopbackAddress(), both.gateway().port());
+        SSLParameters parameters = socket.getSSLParameters();
+        parameters.setApplicationProtocols(choice == Choice.NONE ? new String[0] : new String[] {"http/1.1"});
+        socket.setSSLParameters(parameters);
+        return new RawClient(socket);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"HTTP_1_1", "NONE", "NOT_OFFERED"})
+    void a_broken_body_is_400_and_never_sent_as_complete(Choice choice) throws Exception {
+        start(choice);
+        try (RawClient client = client(choice)) {
+            client.send("POST /fair/x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+                    + "5\r\nhello\r\nzz\r\n");
+            assertThat(client.readAll()).startsWith("HTTP/1.1 400 Bad Request\r\n");
+        }
+        assertThat(both.upstream().received()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"HTTP_1_1", "NONE", "NOT_OFFERED"})
+    void the_last_of_several_requests_is_answered(Choice choice) throws Exception {
+        start(choice);
+        CountDownLatch answerFirst = new CountDownLatch(1);
+        both.upstream().on("/fair/slow", exchange -> {
+            exchange.await(answerFirst);
+            ScriptedUpstream.OK.answer(exchange);
+        });
+        String tenant = " HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: a\r\n";
+        try (RawClient client = client(choice)) {
+            client.send("GET /fair/slow" + tenant + "\r\nGET /fair/last" + tenant + "Connection: close\r\n\r\n");
+            both.gateway().awaitInFlight("pool", 1);
+            answerFirst.countDown();
+            assertThat(client.readAll().split("HTTP/1.1 200 OK", -1)).hasSize(3);
+        }
+    }
+
+    @Test
+    void slow_headers_close_the_connection() throws Exception {
+        start(Choice.HTTP_1_1, "--fairgate.clients.header-time=50ms");
+        try (RawClient client = client(Choice.HTTP_1_1)) {
+            assertThat(client.send("GET /fair/x HT").readAll()).isEmpty();
+        }
+    }
+}

@@ -38,7 +38,11 @@ final class RawHttp2Client implements AutoCloseable {
     private boolean closed;
 
     RawHttp2Client(int port) throws IOException {
-        socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        this(new Socket(InetAddress.getLoopbackAddress(), port));
+    }
+
+    RawHttp2Client(Socket socket) throws IOException {
+        this.socket = socket;
         socket.setTcpNoDelay(true);
         socket.setSoTimeout(30_000);
         in = new DataInputStream(socket.getInputStream());
@@ -161,6 +165,16 @@ final class RawHttp2Client implements AutoCloseable {
     @Override
     public void close() throws IOException {
         socket.close();
+    }
+
+    /** Sends a frame without flags; false when the gateway has closed the connection. */
+    boolean trySend(int type, int stream, byte[] payload) {
+        try {
+            send(type, 0, stream, payload);
+            return true;
+        } catch (IOException closed) {
+            return false;
+        }
     }
 
     private void send(int type, int flags, int stream, byte[] payload) throws IOException {

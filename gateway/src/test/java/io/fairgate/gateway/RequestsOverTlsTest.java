@@ -2,6 +2,9 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2FrameTypes;
+import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
@@ -21,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What the gateway adds to the connections of HTTP/1.1 is there over TLS too: if the client chooses HTTP/1.1, if it chooses
- * nothing, and if the gateway offers no choice.
+ * What the gateway adds to the connections of its clients is there over TLS too: if the client chooses HTTP/1.1 or HTTP/2, if it
+ * chooses nothing, and if the gateway offers no choice.
  */
 class RequestsOverTlsTest {
 
@@ -55,15 +58,19 @@ class RequestsOverTlsTest {
         both.start(TestPolicy.onePool("http://UPSTREAM", "permits: 4"), all);
     }
 
-    private RawClient client(Choice choice) throws IOException, GeneralSecurityException {
+    private SSLSocket socket(String... protocols) throws IOException, GeneralSecurityException {
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
         SSLSocket socket = (SSLSocket) context.getSocketFactory()
                 .createSocket(InetAddress.getLoopbackAddress(), both.gateway().port());
         SSLParameters parameters = socket.getSSLParameters();
-        parameters.setApplicationProtocols(choice == Choice.NONE ? new String[0] : new String[] {"http/1.1"});
+        parameters.setApplicationProtocols(protocols);
         socket.setSSLParameters(parameters);
-        return new RawClient(socket);
+        return socket;
+    }
+
+    private RawClient client(Choice choice) throws IOException, GeneralSecurityException {
+        return new RawClient(choice == Choice.NONE ? socket() : socket("http/1.1"));
     }
 
     @ParameterizedTest
@@ -101,6 +108,22 @@ class RequestsOverTlsTest {
         start(Choice.HTTP_1_1, "--fairgate.clients.header-time=50ms");
         try (RawClient client = client(Choice.HTTP_1_1)) {
             assertThat(client.send("GET /fair/x HT").readAll()).isEmpty();
+        }
+    }
+
+    @Test
+    void streams_of_http2_are_looked_at_too() throws Exception {
+        start(Choice.HTTP_1_1);
+        try (RawHttp2Client client = new RawHttp2Client(socket("h2"))) {
+            Http2Headers noMethod = RawHttp2Client.request("GET", "/fair/x", "a");
+            noMethod.remove(":method");
+            assertThat(client.open(noMethod).reset()).isEqualTo(Http2Error.PROTOCOL_ERROR);
+            assertThat(client.get("/fair/x", "a").body()).isEqualTo("ok");
+            boolean isClosed = false;
+            for (int i = 0; i < 100_000 && !isClosed; i++) {
+                isClosed = !client.trySend(Http2FrameTypes.PING, 0, new byte[8]);
+            }
+            assertThat(isClosed).as("closed after a flood").isTrue();
         }
     }
 }

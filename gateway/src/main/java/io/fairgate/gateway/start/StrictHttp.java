@@ -3,6 +3,7 @@ package io.fairgate.gateway.start;
 import io.fairgate.gateway.http.BrokenBodies;
 import io.fairgate.gateway.http.BrokenStreams;
 import io.fairgate.gateway.http.HeaderTimeout;
+import io.fairgate.gateway.http.Http2Pipelines;
 import io.fairgate.gateway.http.NoUpgradeToHttp2;
 import io.fairgate.gateway.http.PipelinedRequests;
 import java.time.Duration;
@@ -23,6 +24,7 @@ class StrictHttp {
     WebServerFactoryCustomizer<NettyReactiveWebServerFactory> strictHttp(ClientSettings clients) {
         Duration headers = clients.headerTime().value();
         return factory -> factory.addServerCustomizers(
+                Http2Pipelines::bounded,
                 NoUpgradeToHttp2::on,
                 server -> HeaderTimeout.of(server, headers),
                 BrokenBodies::refusedBy,

@@ -1,0 +1,74 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2FrameTypes;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Clients of HTTP/2 that send more than requests need. */
+class Http2FloodTest {
+
+    @RegisterExtension
+    final GatewayAndUpstream both = new GatewayAndUpstream();
+
+    @BeforeEach
+    void start() {
+        both.start(TestPolicy.onePool("http://UPSTREAM", "permits: 200, max-wait: 60s"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"PING, 6, 8", "SETTINGS, 4, 0", "WINDOW_UPDATE, 8, 4", "PRIORITY, 2, 5"})
+    void a_flood_ends_its_connection_and_no_other(String name, byte type, int length) throws IOException {
+        byte[] payload = new byte[length];
+        if (type == Http2FrameTypes.WINDOW_UPDATE) {
+            payload[3] = 1;
+        }
+        try (RawHttp2Client other = new RawHttp2Client(both.gateway().port());
+                RawHttp2Client client = new RawHttp2Client(both.gateway().port())) {
+            assertThat(client.get("/fair/x", "a").body()).isEqualTo("ok");
+            boolean isClosed = false;
+            for (int i = 0; i < 100_000 && !isClosed; i++) {
+                isClosed = !client.trySend(type, type == Http2FrameTypes.PRIORITY ? 1 : 0, payload);
+            }
+            assertThat(isClosed).as("closed after %s", name).isTrue();
+            assertThat(other.get("/fair/x", "a").body()).isEqualTo("ok");
+        }
+    }
+
+    /** A client may send these before it has read how many streams it may open. */
+    @Test
+    void only_the_streams_beyond_the_bound_are_refused() throws IOException {
+        CountDownLatch answer = new CountDownLatch(1);
+        both.upstream().on("/fair/held", exchange -> {
+            exchange.await(answer);
+            ScriptedUpstream.OK.answer(exchange);
+        });
+        try (RawHttp2Client client = new RawHttp2Client(both.gateway().port())) {
+            List<RawHttp2Client.Stream> streams = new ArrayList<>();
+            for (int i = 0; i < 500; i++) {
+                streams.add(client.get("/fair/held", "a"));
+            }
+            both.gateway().awaitInFlight("pool", 100);
+            answer.countDown();
+            int refused = 0;
+            for (RawHttp2Client.Stream stream : streams) {
+                Http2Error reset = stream.reset();
+                refused += reset == Http2Error.REFUSED_STREAM ? 1 : 0;
+                if (reset == null) {
+                    assertThat(stream.text()).isEqualTo("ok");
+                }
+            }
+            assertThat(refused).isEqualTo(400);
+            assertThat(client.get("/fair/x", "a").body()).isEqualTo("ok");
+        }
+    }
+}

@@ -2,9 +2,11 @@ package io.fairgate.gateway.start;
 
 import io.fairgate.gateway.http.HalfClosedClients;
 import io.fairgate.gateway.lease.LeaseConfiguration;
+import io.fairgate.gateway.log.ClientFaults;
 import io.fairgate.gateway.policy.PolicyFileConfiguration;
 import io.fairgate.gateway.redis.BackendConfiguration;
 import io.fairgate.gateway.throttle.policy.ThrottleConfiguration;
+import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -26,6 +28,11 @@ import org.springframework.context.annotation.Import;
     ThrottleConfiguration.class
 })
 class GatewayApplication {
+
+    @Bean
+    ClientFaults clientFaults(MeterRegistry registry) {
+        return new ClientFaults(registry);
+    }
 
     /** For the traffic port only. */
     @Bean

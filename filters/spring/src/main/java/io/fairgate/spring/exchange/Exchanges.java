@@ -186,6 +186,12 @@ public final class Exchanges {
         return request instanceof Connection connection ? connection : null;
     }
 
+    /** Whether the client's connection, or its stream, has ended; false when the request is not served by Reactor Netty. */
+    public static boolean isClosed(ServerWebExchange exchange) {
+        Connection connection = connection(exchange);
+        return connection != null && !connection.channel().isActive();
+    }
+
     /** Closes the client's connection, unless the request is not served by Reactor Netty. */
     public static void close(ServerWebExchange exchange) {
         Connection connection = connection(exchange);

@@ -78,6 +78,10 @@ public enum Meter {
             counter("fairgate.records.lost", "records", "log"),
             "Records of the audit log or the access log that were lost, because the log was written too slowly or could"
                     + " not be written."),
+    CLIENT_FAULTS(
+            counter("fairgate.client.faults", "errors"),
+            "In the program: errors of connections that clients caused, by breaking HTTP/2 or TLS or by leaving; the log says so"
+                    + " once a minute at most."),
     QUOTA_UNCHARGED(
             counter("fairgate.quota.uncharged", "requests"),
             "With quotas in Redis and the outage policy fail-open: requests that passed and were not charged, because Redis did not"

@@ -5,6 +5,7 @@ import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import io.fairgate.spring.refusal.Decisions.Decided;
 import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http2.Http2Exception;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.Ordered;
@@ -13,7 +14,9 @@ import org.springframework.http.MediaType;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebExceptionHandler;
+import org.springframework.web.util.DisconnectedClientHelper;
 import reactor.core.publisher.Mono;
+import reactor.netty.channel.AbortedException;
 import reactor.netty.http.server.HttpServerResponse;
 
 /**
@@ -39,6 +42,10 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
         }
         Decided decided = decisions.against(exchange, failure);
         if (decided == null) {
+            if (isOfClient(failure) && Exchanges.isClosed(exchange)) {
+                return hangUp(
+                        exchange); // Otherwise a 500 with a stack trace would be logged for each client that leaves.
+            }
             Exchanges.addFieldsOnCommit(exchange);
             return Mono.error(failure);
         }
@@ -79,6 +86,12 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
                 // As writeWith does, with fewer operators. The steps that could write as well have ended.
                 : response.setComplete()
                         .then(netty.sendObject(Unpooled.wrappedBuffer(body)).then());
+    }
+
+    private static boolean isOfClient(Throwable failure) {
+        return failure instanceof AbortedException
+                || failure instanceof Http2Exception
+                || DisconnectedClientHelper.isClientDisconnectedException(failure);
     }
 
     private static Mono<Void> hangUp(ServerWebExchange exchange) {

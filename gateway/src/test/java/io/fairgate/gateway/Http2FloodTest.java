@@ -20,8 +20,14 @@ class Http2FloodTest {
     @RegisterExtension
     final GatewayAndUpstream both = new GatewayAndUpstream();
 
+    private final CountDownLatch mayAnswer = new CountDownLatch(1);
+
     @BeforeEach
     void start() {
+        both.upstream().on("/fair/held", exchange -> {
+            exchange.await(mayAnswer);
+            ScriptedUpstream.OK.answer(exchange);
+        });
         both.start(TestPolicy.onePool("http://UPSTREAM", "permits: 200, max-wait: 60s"));
     }
 
@@ -35,11 +41,14 @@ class Http2FloodTest {
         try (RawHttp2Client other = new RawHttp2Client(both.gateway().port());
                 RawHttp2Client client = new RawHttp2Client(both.gateway().port())) {
             assertThat(client.get("/fair/x", "a").body()).isEqualTo("ok");
+            client.get("/fair/held", "b");
+            both.gateway().awaitInFlight("pool", 1);
             boolean isClosed = false;
             for (int i = 0; i < 100_000 && !isClosed; i++) {
                 isClosed = !client.trySend(type, type == Http2FrameTypes.PRIORITY ? 1 : 0, payload);
             }
             assertThat(isClosed).as("closed after %s", name).isTrue();
+            mayAnswer.countDown();
             assertThat(other.get("/fair/x", "a").body()).isEqualTo("ok");
         }
     }
@@ -47,18 +56,13 @@ class Http2FloodTest {
     /** A client may send these before it has read how many streams it may open. */
     @Test
     void only_the_streams_beyond_the_bound_are_refused() throws IOException {
-        CountDownLatch answer = new CountDownLatch(1);
-        both.upstream().on("/fair/held", exchange -> {
-            exchange.await(answer);
-            ScriptedUpstream.OK.answer(exchange);
-        });
         try (RawHttp2Client client = new RawHttp2Client(both.gateway().port())) {
             List<RawHttp2Client.Stream> streams = new ArrayList<>();
             for (int i = 0; i < 500; i++) {
                 streams.add(client.get("/fair/held", "a"));
             }
             both.gateway().awaitInFlight("pool", 100);
-            answer.countDown();
+            mayAnswer.countDown();
             int refused = 0;
             for (RawHttp2Client.Stream stream : streams) {
                 Http2Error reset = stream.reset();

@@ -24,6 +24,9 @@ class WebSocketTest {
     /** A masked close frame with an empty payload (RFC 6455, section 5.5.1). */
     private static final String CLOSE_FRAME = "\u0088\u0080\u0000\u0000\u0000\u0000";
 
+    /** A masked text frame; the mask is 0. */
+    private static final String TEXT_FRAME = "\u0081\u0085\u0000\u0000\u0000\u0000hello";
+
     @RegisterExtension
     final RunningGateway gateway = new RunningGateway();
 
@@ -60,6 +63,20 @@ class WebSocketTest {
     void a_websocket_holds_its_permit_until_it_is_closed() throws IOException {
         startWithOnePermit("10m");
         try (RawClient client = connect()) {
+            client.send(CLOSE_FRAME);
+            gateway.awaitInFlight("pool", 0);
+        }
+    }
+
+    @Test
+    void a_websocket_has_no_end_of_headers() throws Exception {
+        gateway.start(
+                TestPolicy.onePool("ws://127.0.0.1:" + upstream.port(), "permits: 1, max-hold: 10m"),
+                "--fairgate.clients.header-time=50ms");
+        try (RawClient client = connect()) {
+            client.send(TEXT_FRAME).readUntil("hello");
+            Thread.sleep(100); // More than the header time; a busy machine makes it only longer.
+            client.send(TEXT_FRAME).readUntil("hello");
             client.send(CLOSE_FRAME);
             gateway.awaitInFlight("pool", 0);
         }

@@ -44,7 +44,7 @@ public final class BrokenStreams extends ChannelDuplexHandler {
         });
     }
 
-    private static void addTo(Channel stream) {
+    static void addTo(Channel stream) {
         if (stream.pipeline().get(NettyPipeline.H2ToHttp11Codec) != null) {
             stream.pipeline().addAfter(NettyPipeline.H2ToHttp11Codec, "fairgate.stream", new BrokenStreams());
         }

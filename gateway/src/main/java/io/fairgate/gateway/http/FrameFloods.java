@@ -3,13 +3,14 @@ package io.fairgate.gateway.http;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelDuplexHandler;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.netty.util.ReferenceCountUtil;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
@@ -18,8 +19,8 @@ import java.util.function.LongSupplier;
  * (CVE-2019-9512, 9514, 9515 and others). Netty bounds only resets and empty frames.
  *
  * <p>Each such frame takes one of the tokens of its connection. Tokens come back with the time, and with each frame of DATA or
- * HEADERS, in both directions: a client may send two WINDOW_UPDATE for each DATA that it gets. A connection without
- * tokens gets a GOAWAY with ENHANCE_YOUR_CALM and is closed.
+ * HEADERS and each kilobyte of DATA, in both directions: Go's client sends two WINDOW_UPDATE for every 4 kB that it has read. A
+ * connection without tokens gets a GOAWAY with ENHANCE_YOUR_CALM and is closed.
  *
  * <p>It is placed before the codec and reads the heads of frames from the bytes that pass. It runs on the event loop only.
  */
@@ -29,6 +30,11 @@ final class FrameFloods extends ChannelDuplexHandler {
     static final int TOKENS_A_SECOND = 200;
     /** For each frame of DATA or HEADERS. */
     static final int TOKENS_A_FRAME = 4;
+    /** Bytes of DATA for one token. */
+    static final int BYTES_A_TOKEN = 1_024;
+
+    /** For a client that does not read, so that the GOAWAY cannot be sent. */
+    private static final Duration LAST_SEND = Duration.ofSeconds(1);
 
     private static final int HEAD = Http2CodecUtil.FRAME_HEADER_LENGTH;
     private static final int TYPE_AT = 3;
@@ -96,7 +102,7 @@ final class FrameFloods extends ChannelDuplexHandler {
             lastStream = Math.max(lastStream, number(STREAM_AT, HEAD) & Integer.MAX_VALUE);
         }
         if (type == Http2FrameTypes.HEADERS || (type == Http2FrameTypes.DATA && payloadLeft > 0)) {
-            give(TOKENS_A_FRAME);
+            give(TOKENS_A_FRAME + payloadLeft / BYTES_A_TOKEN);
             return true;
         }
         return take();
@@ -115,12 +121,9 @@ final class FrameFloods extends ChannelDuplexHandler {
     }
 
     private boolean take() {
-        if (tokens == 0) {
-            long now = nanoTime.getAsLong();
-            long come = (now - filledAt) / NANOS_A_TOKEN;
-            filledAt += come * NANOS_A_TOKEN;
-            give(come);
-        }
+        long come = (nanoTime.getAsLong() - filledAt) / NANOS_A_TOKEN;
+        filledAt += come * NANOS_A_TOKEN;
+        give(come);
         return tokens-- > 0;
     }
 
@@ -130,7 +133,7 @@ final class FrameFloods extends ChannelDuplexHandler {
         if (part instanceof ByteBuf bytes && bytes.readableBytes() >= HEAD) {
             byte type = bytes.getByte(bytes.readerIndex() + TYPE_AT);
             if (type == Http2FrameTypes.DATA || type == Http2FrameTypes.HEADERS) {
-                give(TOKENS_A_FRAME);
+                give(TOKENS_A_FRAME + bytes.getUnsignedMedium(bytes.readerIndex()) / BYTES_A_TOKEN);
             }
         }
         var unused = context.write(part, promise);
@@ -145,6 +148,13 @@ final class FrameFloods extends ChannelDuplexHandler {
                 .writeInt(0)
                 .writeInt(lastStream)
                 .writeInt((int) Http2Error.ENHANCE_YOUR_CALM.code());
-        var unused = context.writeAndFlush(goAway).addListener(ChannelFutureListener.CLOSE);
+        var sent = context.writeAndFlush(goAway).addListener(end -> close(context));
+        var late = context.executor().schedule(() -> close(context), LAST_SEND.toNanos(), TimeUnit.NANOSECONDS);
+        sent.addListener(end -> late.cancel(false));
+    }
+
+    /** Closed from here: Netty's handler of HTTP/2 would wait for the streams that are open. */
+    private static void close(ChannelHandlerContext context) {
+        var unused = context.close();
     }
 }

@@ -1,10 +1,13 @@
 package io.fairgate.gateway.http;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
-import io.netty.handler.codec.http.HttpRequest;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.CleartextHttp2ServerUpgradeHandler.PriorKnowledgeUpgradeEvent;
@@ -25,6 +28,7 @@ import reactor.netty.http.server.HttpServer;
 public final class HeaderTimeout extends ChannelInboundHandlerAdapter {
 
     private final Duration most;
+    private final UnansweredRequests unanswered = new UnansweredRequests();
     private boolean inRequest;
     private @Nullable Future<?> end;
 
@@ -49,7 +53,7 @@ public final class HeaderTimeout extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext context, Object bytes) {
         if (!inRequest && end == null && !isBlank(bytes)) {
-            end = context.executor().schedule(() -> close(context), most.toNanos(), TimeUnit.NANOSECONDS);
+            begin(context);
         }
         context.fireChannelRead(bytes);
     }
@@ -65,8 +69,17 @@ public final class HeaderTimeout extends ChannelInboundHandlerAdapter {
         context.fireChannelInactive();
     }
 
-    private static void close(ChannelHandlerContext context) {
-        var unused = context.close();
+    private void begin(ChannelHandlerContext context) {
+        end = context.executor().schedule(() -> close(context), most.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    /** While an earlier request is being answered, {@link PipelinedRequests} may have stopped to read. */
+    private void close(ChannelHandlerContext context) {
+        if (unanswered.count() > 0) {
+            begin(context);
+        } else {
+            var unused = context.close();
+        }
     }
 
     private void stop() {
@@ -76,11 +89,11 @@ public final class HeaderTimeout extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private final class Requests extends ChannelInboundHandlerAdapter {
+    private final class Requests extends ChannelDuplexHandler {
 
         @Override
         public void channelRead(ChannelHandlerContext context, Object part) {
-            if (part instanceof HttpRequest) {
+            if (unanswered.read(part)) {
                 inRequest = true;
                 stop();
             }
@@ -91,13 +104,28 @@ public final class HeaderTimeout extends ChannelInboundHandlerAdapter {
         }
 
         @Override
+        public void write(ChannelHandlerContext context, Object part, ChannelPromise promise) {
+            unanswered.written(part);
+            if (part instanceof HttpResponse response
+                    && response.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS)) {
+                leave(context);
+            }
+            var unused = context.write(part, promise);
+        }
+
+        @Override
         public void userEventTriggered(ChannelHandlerContext context, Object event) {
             context.fireUserEventTriggered(event);
             if (event instanceof PriorKnowledgeUpgradeEvent) {
-                stop();
-                context.pipeline().remove(HeaderTimeout.this);
-                context.pipeline().remove(this);
+                leave(context);
             }
+        }
+
+        /** What follows has no headers of HTTP/1.1. */
+        private void leave(ChannelHandlerContext context) {
+            stop();
+            context.pipeline().remove(HeaderTimeout.this);
+            context.pipeline().remove(this);
         }
     }
 }

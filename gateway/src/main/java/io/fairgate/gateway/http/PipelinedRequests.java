@@ -2,21 +2,23 @@ package io.fairgate.gateway.http;
 
 import io.netty.buffer.ByteBufHolder;
 import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.util.ReferenceCountUtil;
 import java.util.ArrayDeque;
-import java.util.Objects;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import reactor.netty.NettyPipeline;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * Passes on the requests of one HTTP/1.1 connection one at a time: the next one when the response before it has been written
- * to its end.
+ * Passes on the requests of one HTTP/1.1 connection one at a time: the next one when the response before it has been sent.
  *
  * <p>Reactor Netty (1.3.8) queues such requests itself, but drops one with {@code Connection: close}: it closes the connection
  * after the response before. That also happens to a client that sends its requests one after the other, because it may have
@@ -28,13 +30,18 @@ public final class PipelinedRequests extends ChannelDuplexHandler {
 
     static final String NAME = "fairgate.pipelined";
 
-    /** The bytes of bodies that may wait before no more is read. Netty's codec bounds the number of requests, to 128. */
-    private static final int MOST = 65_536;
+    /** The bytes that may wait before no more is read. Netty's codec bounds the number of requests, to 128. */
+    private static final int MOST_WAITING = 65_536;
 
+    /** What a part takes beside the bytes of its content. */
+    private static final int BYTES_A_PART = 256;
+
+    private final ChannelFutureListener whenSent = this::sent;
     private final UnansweredRequests unanswered = new UnansweredRequests();
     private @Nullable Queue<Object> waiting;
     private int waitingBytes;
-    private boolean mayRead;
+    private boolean isSending;
+    private boolean isReadHeldBack;
 
     private PipelinedRequests() {}
 
@@ -49,8 +56,7 @@ public final class PipelinedRequests extends ChannelDuplexHandler {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object part) {
-        boolean isNext = part instanceof HttpRequest && unanswered.count() > 0;
-        if (waiting == null && !isNext) {
+        if (waiting == null && !mustWait(part)) {
             pass(context, part);
         } else {
             if (waiting == null) {
@@ -61,8 +67,14 @@ public final class PipelinedRequests extends ChannelDuplexHandler {
         }
     }
 
+    /** A response that has been written may still be in the buffer of the connection; Reactor Netty ends it when it is sent. */
+    private boolean mustWait(Object part) {
+        return part instanceof HttpRequest && (isSending || unanswered.count() > 0);
+    }
+
     private static int bytes(Object part) {
-        return part instanceof ByteBufHolder holder ? holder.content().readableBytes() : 0;
+        return BYTES_A_PART
+                + (part instanceof ByteBufHolder holder ? holder.content().readableBytes() : 0);
     }
 
     private void pass(ChannelHandlerContext context, Object part) {
@@ -72,40 +84,45 @@ public final class PipelinedRequests extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext context, Object part, ChannelPromise promise) {
-        boolean isEnd = unanswered.written(part);
-        if (isEnd && waiting != null) {
-            // Reactor Netty ends the request in a listener, when the part has been sent. It adds that after this one.
-            var unused = context.write(
-                    part,
-                    promise.unvoid().addListener(sent -> context.executor().execute(() -> passNext(context))));
+        if (part instanceof HttpResponse response && response.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS)) {
+            context.pipeline().remove(this); // What follows are no requests.
+            var unused = context.write(part, promise);
+        } else if (unanswered.written(part)) {
+            isSending = true;
+            var unused = context.write(part, promise.unvoid().addListener(whenSent));
         } else {
             var unused = context.write(part, promise);
         }
     }
 
-    private void passNext(ChannelHandlerContext context) {
-        if (waiting == null || !context.channel().isActive()) {
-            return;
+    /** Reactor Netty ends the request in a listener of its own, which is called after this one. */
+    private void sent(ChannelFuture end) {
+        isSending = false;
+        ChannelHandlerContext context = end.channel().pipeline().context(this);
+        if (waiting != null && context != null) {
+            context.executor().execute(() -> passNext(context));
         }
-        Queue<Object> parts = waiting;
-        while (!parts.isEmpty() && !(parts.peek() instanceof HttpRequest && unanswered.count() > 0)) {
-            Object part = Objects.requireNonNull(parts.poll());
+    }
+
+    private void passNext(ChannelHandlerContext context) {
+        while (waiting != null && !waiting.isEmpty() && !mustWait(waiting.element())) {
+            Object part = waiting.remove();
             waitingBytes -= bytes(part);
             pass(context, part);
         }
-        if (parts.isEmpty()) {
+        if (waiting != null && waiting.isEmpty()) {
             waiting = null;
         }
         context.fireChannelReadComplete();
-        if (mayRead) {
+        if (isReadHeldBack) {
             read(context);
         }
     }
 
     @Override
     public void read(ChannelHandlerContext context) {
-        mayRead = waitingBytes >= MOST;
-        if (!mayRead) {
+        isReadHeldBack = waitingBytes >= MOST_WAITING;
+        if (!isReadHeldBack) {
             context.read();
         }
     }
@@ -122,9 +139,10 @@ public final class PipelinedRequests extends ChannelDuplexHandler {
     }
 
     private void releaseAll() {
-        if (waiting != null) {
-            waiting.forEach(ReferenceCountUtil::release);
-            waiting = null;
+        while (waiting != null && !waiting.isEmpty()) {
+            ReferenceCountUtil.release(waiting.remove());
         }
+        waiting = null;
+        waitingBytes = 0;
     }
 }

@@ -9,6 +9,7 @@ import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2FrameTypes;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +33,14 @@ class FrameFloodsTest {
                 .writeByte(type)
                 .writeByte(0)
                 .writeInt(stream)
-                .writeZero(length);
+                .writeBytes(payload(length));
+    }
+
+    /** Read as the head of a frame, this would be a long one. */
+    private static byte[] payload(int length) {
+        byte[] payload = new byte[length];
+        Arrays.fill(payload, (byte) 1);
+        return payload;
     }
 
     private void begin() {
@@ -104,6 +112,28 @@ class FrameFloodsTest {
         send(FrameFloods.TOKENS_A_FRAME, Http2FrameTypes.WINDOW_UPDATE, 0, 4);
         assertThat(channel.isOpen()).isTrue();
         send(1, Http2FrameTypes.WINDOW_UPDATE, 0, 4);
+        assertEnded(0);
+    }
+
+    /** Go's client sends two for every 4 kB that its reader has taken. */
+    @Test
+    void a_download_is_no_flood_if_its_client_acknowledges_every_4_kB() {
+        begin();
+        for (int i = 0; i < 10_000; i++) {
+            channel.writeOutbound(frame(Http2FrameTypes.DATA, 1, 16_384));
+            channel.releaseOutbound();
+            send(8, Http2FrameTypes.WINDOW_UPDATE, 1, 4);
+        }
+        assertThat(channel.isOpen()).isTrue();
+    }
+
+    @Test
+    void a_quiet_time_gives_no_more_frames_than_there_are_at_the_beginning() {
+        begin();
+        nanos.addAndGet(3_600_000_000_000L);
+        send(FrameFloods.MOST_TOKENS, Http2FrameTypes.PING, 0, 8);
+        assertThat(channel.isOpen()).isTrue();
+        send(1, Http2FrameTypes.PING, 0, 8);
         assertEnded(0);
     }
 

@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpVersion;
 import io.netty.util.ReferenceCountUtil;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -42,6 +46,10 @@ class HeaderTimeoutTest {
         }
     }
 
+    private void answer() {
+        channel.writeOutbound(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK));
+    }
+
     private void pass(int seconds) {
         channel.advanceTimeBy(seconds, TimeUnit.SECONDS);
         channel.runScheduledPendingTasks();
@@ -50,6 +58,7 @@ class HeaderTimeoutTest {
     @Test
     void a_line_end_after_a_body_begins_no_request() {
         send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}");
+        answer();
         send("\r\n");
         pass(60);
         assertThat(channel.isOpen()).isTrue();
@@ -76,6 +85,7 @@ class HeaderTimeoutTest {
     void slow_headers_of_a_later_request_are_cut_off_too() {
         send("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 3\r\n\r\nab");
         send("cGET / HT");
+        answer();
         pass(5);
         assertCutWhenItDrips("TP/1.1\r\nHost: ");
     }
@@ -90,6 +100,27 @@ class HeaderTimeoutTest {
         send("c");
         pass(3600);
         assertThat(channel.isOpen()).as("bodies have another bound").isTrue();
+    }
+
+    @Test
+    void after_a_change_of_protocol_bytes_begin_no_request() {
+        send("GET / HTTP/1.1\r\nHost: test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+        channel.writeOutbound(new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.SWITCHING_PROTOCOLS));
+        send("\u0001\u0002");
+        pass(3600);
+        assertThat(channel.isOpen()).isTrue();
+    }
+
+    /** What comes behind a request that is being answered may not be read at all meanwhile. */
+    @Test
+    void the_next_headers_have_time_until_the_request_before_is_answered() {
+        send("GET / HTTP/1.1\r\nHost: test\r\n\r\n");
+        send("GET / HT");
+        pass(3605);
+        assertThat(channel.isOpen()).isTrue();
+        answer();
+        pass(10);
+        assertThat(channel.isOpen()).isFalse();
     }
 
     @Test

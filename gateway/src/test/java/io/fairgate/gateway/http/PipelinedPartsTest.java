@@ -6,6 +6,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpRequest;
@@ -123,10 +124,10 @@ class PipelinedPartsTest {
     @Test
     void no_more_is_read_while_much_waits_and_then_again() {
         request("/1");
-        request("/2", part(65_535));
+        request("/2", part(60_000));
         channel.read();
         assertThat(reads.count).isOne();
-        request("/3", part(1));
+        request("/3", part(5_536));
         channel.read();
         channel.read();
         assertThat(reads.count).isOne();
@@ -134,6 +135,45 @@ class PipelinedPartsTest {
         assertThat(reads.count).isEqualTo(2);
         channel.read();
         assertThat(reads.count).isEqualTo(3);
+    }
+
+    @Test
+    void small_parts_are_counted_by_what_they_take() {
+        request("/1");
+        for (int i = 0; i < 100; i++) {
+            request("/next", part(1));
+        }
+        channel.read();
+        assertThat(reads.count).isZero();
+    }
+
+    /** The client has not read all of the response, so its end is in the buffer of the connection. */
+    @Test
+    void the_next_request_waits_until_the_response_before_has_been_sent() {
+        List<ChannelPromise> unsent = new ArrayList<>();
+        channel.pipeline().addFirst(new ChannelDuplexHandler() {
+            @Override
+            public void write(ChannelHandlerContext context, Object part, ChannelPromise promise) {
+                unsent.add(promise);
+            }
+        });
+        request("/1");
+        channel.writeOneOutbound(new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK));
+        channel.writeOneOutbound(new DefaultLastHttpContent());
+        request("/2");
+        assertThat(passed).containsExactly("/1", "end");
+        unsent.forEach(ChannelPromise::setSuccess);
+        channel.runPendingTasks();
+        note();
+        assertThat(passed).endsWith("/2", "end");
+    }
+
+    @Test
+    void after_a_change_of_protocol_everything_passes() {
+        channel.writeInbound(new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/ws"));
+        channel.writeInbound(new DefaultLastHttpContent());
+        channel.writeOutbound(new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.SWITCHING_PROTOCOLS));
+        assertThat(channel.pipeline().get(PipelinedRequests.class)).isNull();
     }
 
     @Test

@@ -1,14 +1,17 @@
 package io.fairgate.spring.admission;
 
+import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusalMeters;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpVersion;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.server.reactive.AbstractServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.web.server.ServerWebExchange;
@@ -17,12 +20,13 @@ import reactor.netty.http.server.HttpServerRequest;
 
 /**
  * Refuses what RFC 9110 and RFC 9112 do not allow in a request and Reactor Netty passes on, before any filter and whether
- * or not a route matches. Over HTTP/1.1 the connection is closed: what follows may not be a request.
+ * or not a route matches. Requests of other servers than Reactor Netty are not looked at. Over HTTP/1.1 the connection is closed: what follows may not be a request.
  *
  * @param mayTrace whether {@code TRACE} is forwarded like other methods
  */
 public record StrictRequests(RefusalMeters refusals, AccessLog accessLog, boolean mayTrace) {
 
+    private static final Pattern URL = Pattern.compile("[A-Za-z][A-Za-z0-9+.-]*://");
     private static final String METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
     /** A 2xx would make a tunnel of the pooled connection to the upstream: the next request on it would hang. */
@@ -73,7 +77,12 @@ public record StrictRequests(RefusalMeters refusals, AccessLog accessLog, boolea
 
     /** The refusal of the request; null when it must not be refused here. */
     public @Nullable Refusal refusalOf(ServerHttpRequest request) {
-        return ServerHttpRequestDecorator.getNativeRequest(request) instanceof HttpServerRequest netty
+        ServerHttpRequest received = request;
+        while (received instanceof ServerHttpRequestDecorator decorator) {
+            received = decorator.getDelegate();
+        }
+        return received instanceof AbstractServerHttpRequest plain
+                        && plain.getNativeRequest() instanceof HttpServerRequest netty
                 ? refusalOf(netty)
                 : null;
     }
@@ -87,7 +96,7 @@ public record StrictRequests(RefusalMeters refusals, AccessLog accessLog, boolea
             return CONNECT;
         } else if (HttpMethod.TRACE.equals(method) && !mayTrace) {
             return TRACE;
-        } else if (!isTarget(request.uri(), method)) {
+        } else if (!isTarget(request.uri(), method, version)) {
             return TARGET;
         }
         boolean needsHost = !HttpVersion.HTTP_1_0.equals(request.version());
@@ -101,18 +110,24 @@ public record StrictRequests(RefusalMeters refusals, AccessLog accessLog, boolea
         };
     }
 
-    private static boolean isTarget(String target, HttpMethod method) {
+    private static boolean isTarget(String target, HttpMethod method, int version) {
         return target.indexOf('#') < 0
                 && (target.startsWith("/")
-                        || target.contains("://")
+                        || (version == 1 && URL.matcher(target).lookingAt())
                         || (target.equals("*") && HttpMethod.OPTIONS.equals(method)));
     }
 
     /** Refuses a request that has not come to its admission: counts it, writes its record of the access log, and errors. */
     public Mono<Void> refuse(ServerWebExchange exchange, Refusal refusal) {
+        return refuse(exchange, refusal, new NotAdmittedException(refusal));
+    }
+
+    /** As above, with an error of Spring's, so that handlers of the application that come first see this one. */
+    public Mono<Void> refuse(ServerWebExchange exchange, Refusal refusal, Throwable failure) {
         return accessLog.record(exchange, Mono.defer(() -> {
+            Decisions.setRefusal(exchange, refusal);
             refusals.refused(null, refusal.reason(), true);
-            return Mono.error(new NotAdmittedException(refusal));
+            return Mono.error(failure);
         }));
     }
 }

@@ -1,5 +1,7 @@
 package io.fairgate.spring.forward;
 
+import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
+
 import io.fairgate.spring.admission.StrictRequests;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.refusal.Refusal;
@@ -12,6 +14,7 @@ import org.springframework.web.reactive.HandlerMapping;
 import org.springframework.web.reactive.resource.NoResourceFoundException;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.util.pattern.PathPattern;
 import reactor.core.publisher.Mono;
 
 /**
@@ -44,6 +47,10 @@ final class RouteDispatcher extends DispatcherHandler {
         if (failure != null) {
             return Mono.error(failure);
         }
+        Refusal refusal = requests.getObject().refusalOf(exchange.getRequest());
+        if (refusal != null) { // EarlyHandler has not been asked if Spring's handler is inside of another one.
+            return requests.getObject().refuse(exchange, refusal);
+        }
         Mono<Void> handled = early.getObject().handle(exchange);
         if (handled != null) {
             Exchanges.addFieldsOnCommit(exchange); // A handler of errors may write the response.
@@ -53,14 +60,19 @@ final class RouteDispatcher extends DispatcherHandler {
         Mono<Void> dispatched = drawing == null ? super.handle(exchange) : drawing.filter(exchange, super::handle);
         return dispatched.onErrorResume(
                 error -> isUnhandled(exchange, error),
-                error -> requests.getObject().refuse(exchange, NO_ROUTE));
+                error -> requests.getObject().refuse(exchange, NO_ROUTE, error));
     }
 
-    /** Whether nothing in the application handles such requests, neither a route nor a handler of its own. */
+    /** Whether nothing in the application handles such requests: no route, and no handler but that of all static files. */
     private static boolean isUnhandled(ServerWebExchange exchange, Throwable failure) {
+        if (exchange.getAttribute(GATEWAY_ROUTE_ATTR) != null
+                || !(failure instanceof ResponseStatusException status)
+                || !status.getStatusCode().isSameCodeAs(HttpStatus.NOT_FOUND)) {
+            return false;
+        }
+        Object pattern = exchange.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
         return failure instanceof NoResourceFoundException
-                || (failure instanceof ResponseStatusException status
-                        && status.getStatusCode().isSameCodeAs(HttpStatus.NOT_FOUND)
-                        && exchange.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE) == null);
+                ? pattern instanceof PathPattern of && of.getPatternString().equals("/**")
+                : exchange.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE) == null;
     }
 }

@@ -26,6 +26,7 @@ import org.springframework.web.server.ServerWebExchange;
 public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, InstantSource clock) {
 
     private static final String ATTRIBUTE = Decisions.class.getName();
+    private static final String REFUSAL = Refusal.class.getName();
 
     record Decided(Refusal refusal, Decision decision) {}
 
@@ -62,10 +63,17 @@ public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, I
                 exchange.getAttributes().computeIfAbsent(ATTRIBUTE, none -> new CopyOnWriteArrayList<Decision>());
     }
 
+    /** Notes the refusal that answers the request, whatever failure ends it. */
+    public static void setRefusal(ServerWebExchange exchange, Refusal refusal) {
+        exchange.getAttributes().put(REFUSAL, refusal);
+    }
+
     /** Records the decision that ends the request; null when the failure is not one of Fairgate's to answer. */
     @Nullable
     Decided against(ServerWebExchange exchange, Throwable failure) {
-        return note(Origin.of(exchange), failure, true);
+        Origin request = Origin.of(exchange);
+        Refusal noted = exchange.getAttribute(REFUSAL);
+        return noted == null ? note(request, failure, true) : note(request, noted, failure, true);
     }
 
     /** Records a decision that would have ended the request; the request goes on. */
@@ -75,9 +83,10 @@ public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, I
 
     private @Nullable Decided note(Origin request, Throwable failure, boolean enforced) {
         Refusal refusal = Refusals.of(failure, policy.current(), request.route() != null);
-        if (refusal == null) {
-            return null;
-        }
+        return refusal == null ? null : note(request, refusal, failure, enforced);
+    }
+
+    private Decided note(Origin request, Refusal refusal, Throwable failure, boolean enforced) {
         RefusedException refused = failure instanceof RefusedException own ? own : null;
         Decision decision = new Decision(
                 DecisionLog.newId(),

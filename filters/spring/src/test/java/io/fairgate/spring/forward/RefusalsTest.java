@@ -20,13 +20,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
+import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.server.reactive.HttpHandler;
+import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.server.WebExceptionHandler;
 import org.springframework.web.server.WebFilter;
+import reactor.core.publisher.Mono;
 
 /**
  * A refusal is the same whether the gateway answers it before Spring's handling of requests or behind it; and where the
@@ -247,6 +250,72 @@ class RefusalsTest {
                     RecordingUpstream.OK,
                     client -> client.send(ofTenant("handled", "GET /lost/x")).response());
             assertThat(observed.client()).startsWith("HTTP/1.1 410").contains("Server-Timing: ", "RateLimit: ");
+        }
+    }
+
+    /** It sees what Spring fails with, and its answer stays; a 404 of a filter is not that of a request without a route. */
+    @Nested
+    class WithoutARoute {
+
+        @Configuration(proxyBeanMethods = false)
+        static class Beans {
+            @Bean
+            @Order(-10)
+            WebExceptionHandler seeing() {
+                return (exchange, failure) -> {
+                    SEEN.add(failure.getClass().getSimpleName());
+                    return Mono.error(failure);
+                };
+            }
+
+            @Bean
+            GlobalFilter gone() {
+                return (exchange, chain) ->
+                        exchange.getRequest().getPath().value().equals("/x/gone")
+                                ? Mono.error(new ResponseStatusException(HttpStatus.NOT_FOUND))
+                                : chain.filter(exchange);
+            }
+        }
+
+        @RegisterExtension
+        static final GatewayPair gateways =
+                new GatewayPair(new RecordingUpstream(), Beans.class).route("some", "Path=/x/**");
+
+        @Test
+        void a_handler_of_errors_sees_springs_own() throws Exception {
+            SEEN.clear();
+            Observation observed = gateways.observe(RecordingUpstream.OK, client -> {
+                client.send(ofTenant("a", "GET /nowhere")).response();
+                client.probe();
+            });
+            assertThat(observed.client()).startsWith("HTTP/1.1 404").contains("\"reason\":\"no-route\"");
+            assertThat(SEEN).isNotEmpty().containsOnly("NoResourceFoundException");
+        }
+
+        @Test
+        void a_filter_of_a_route_answers_404_itself() throws Exception {
+            Observation observed = gateways.observe(
+                    RecordingUpstream.OK,
+                    client -> client.send(ofTenant("a", "GET /x/gone")).response());
+            assertThat(observed.client()).startsWith("HTTP/1.1 404").doesNotContain("no-route", "problem+json");
+        }
+    }
+
+    /** Spring's handler is inside of another one there, and no request is handled before it. */
+    @Nested
+    class WithABasePath {
+
+        @RegisterExtension
+        static final GatewayPair gateways = pair().set("spring.webflux.base-path", "/base");
+
+        @ParameterizedTest
+        @CsvSource({"CONNECT /base/x, 405", "TRACE /base/x, 501", "GET /base/x#y, 400"})
+        void what_http_does_not_allow_is_refused_too(String start, String status) throws Exception {
+            Observation observed = gateways.observe(
+                    RecordingUpstream.OK,
+                    client -> client.send(ofTenant("a", start)).response());
+            assertThat(observed.client()).startsWith("HTTP/1.1 " + status);
+            assertThat(observed.upstream()).isEmpty();
         }
     }
 

@@ -158,8 +158,8 @@ class PipelinedPartsTest {
             }
         });
         request("/1");
-        channel.writeOneOutbound(new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK));
-        channel.writeOneOutbound(new DefaultLastHttpContent());
+        var unused1 = channel.writeOneOutbound(new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK));
+        var unused2 = channel.writeOneOutbound(new DefaultLastHttpContent());
         request("/2");
         assertThat(passed).containsExactly("/1", "end");
         unsent.forEach(ChannelPromise::setSuccess);

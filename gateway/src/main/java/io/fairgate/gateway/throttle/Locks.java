@@ -33,8 +33,14 @@ record Locks(Peers peers, RestoringPeers restoring, Scheduler time) {
     Mono<Boolean> acquire(PeerId peer, Lock lock, Patience patience, Mono<Tenants.Charge> charge) {
         return Mono.defer(() -> {
             peers.requireSemaphore(lock.semaphore).requireCount(lock.count);
-            Mono<Void> extended = patience.expiresIn == null ? Mono.empty() : peers.heartbeat(peer, patience.expiresIn);
-            return extended.then(acquire(peer, lock, patience.blockFor, charge));
+            Duration expiresIn = patience.expiresIn;
+            Mono<Boolean> acquired = acquire(peer, lock, patience.blockFor, charge);
+            if (expiresIn == null) {
+                return acquired;
+            }
+            Mono<Void> extended = peers.heartbeat(peer, expiresIn);
+            // A peer that expires at once still gets its lock, as from throttle; it would be unknown by then.
+            return expiresIn.isZero() ? acquired.flatMap(extended::thenReturn) : extended.then(acquired);
         });
     }
 

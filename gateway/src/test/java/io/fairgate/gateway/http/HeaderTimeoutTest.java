@@ -107,8 +107,7 @@ class HeaderTimeoutTest {
         send("GET / HTTP/1.1\r\nHost: test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
         channel.writeOutbound(new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.SWITCHING_PROTOCOLS));
         send("\u0001\u0002");
-        pass(3600);
-        assertThat(channel.isOpen()).isTrue();
+        assertThat(channel.runScheduledPendingTasks()).as("no timer has begun").isEqualTo(-1);
     }
 
     /** What comes behind a request that is being answered may not be read at all meanwhile. */

@@ -190,6 +190,15 @@ class ThrottleRoutesTest {
     }
 
     @Test
+    void a_lock_for_a_peer_that_expires_at_once_is_acquired_and_gone() {
+        String peer = throttle.peer();
+        assertThat(throttle.ask("PUT", "/peers/" + peer + "/A?expires_in=0ms", "1"))
+                .isEqualTo(acquired(peer));
+        assertThat(throttle.ask("PUT", "/peers/" + peer, FIVE_MINUTES)).isEqualTo(UNKNOWN_PEER);
+        assertThat(throttle.remainder("A")).isEqualTo(json(200, "1"));
+    }
+
+    @Test
     void delete_lock_releases_it_and_may_be_repeated() {
         String peer = throttle.holder("A", 1);
         assertThat(throttle.remainder("A")).isEqualTo(json(200, "0"));

@@ -28,7 +28,7 @@ record RequestCase(String name, String bytes, @Nullable String seen) {
     }
 
     private static void methods(List<RequestCase> cases) {
-        for (String method : List.of("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "get")) {
+        for (String method : List.of("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "get")) {
             cases.add(new RequestCase(method, request(method, "/x"), method + " /x HTTP/1.1"));
             cases.add(new RequestCase(
                     method + " with a body", requestWithBody(method, "/x", "hello"), "(length, 5 bytes) hello"));

@@ -119,11 +119,6 @@ public final class HttpListener {
         return server.port();
     }
 
-    /** Accepts no more connections, and goes on to serve those that there are. Blocks until then; more calls do nothing. */
-    public void acceptNoMore() {
-        server.channel().close().syncUninterruptibly();
-    }
-
     /**
      * Accepts no more connections, waits at most this time for the answers under way, and ends; answers that are not complete
      * by then are broken off. Blocks until the end.

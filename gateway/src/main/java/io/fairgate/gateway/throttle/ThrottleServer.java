@@ -63,9 +63,8 @@ public final class ThrottleServer {
         return listener.port();
     }
 
-    /** Accepts no more connections, refuses all pending locks, and ends. Blocks until the end. */
+    /** Refuses all pending locks, accepts no more connections, and ends. Blocks until the end. */
     public void end() {
-        listener.acceptNoMore();
         semaphores.close();
         listener.end(LAST_ANSWERS);
     }

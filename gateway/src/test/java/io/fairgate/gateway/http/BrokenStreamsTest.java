@@ -25,9 +25,6 @@ import reactor.netty.NettyPipeline;
 /** One stream, on a channel without a network. */
 class BrokenStreamsTest {
 
-    private static final Http2Exception BROKEN =
-            Http2Exception.streamError(1, Http2Error.PROTOCOL_ERROR, "for the test");
-
     private final EmbeddedChannel stream = new EmbeddedChannel();
 
     @BeforeEach
@@ -45,6 +42,10 @@ class BrokenStreamsTest {
         stream.finishAndReleaseAll();
     }
 
+    private static Http2Exception broken() {
+        return Http2Exception.streamError(1, Http2Error.PROTOCOL_ERROR, "for the test");
+    }
+
     private void assertSaid(HttpResponseStatus status) {
         Object part = stream.readOutbound();
         assertThat(part)
@@ -56,7 +57,7 @@ class BrokenStreamsTest {
 
     @Test
     void a_broken_stream_is_answered_once() {
-        stream.pipeline().fireExceptionCaught(BROKEN);
+        stream.pipeline().fireExceptionCaught(broken());
         assertSaid(HttpResponseStatus.BAD_REQUEST);
         FullHttpResponse second =
                 new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.INTERNAL_SERVER_ERROR);
@@ -70,7 +71,7 @@ class BrokenStreamsTest {
     void an_answer_that_has_begun_stays_the_only_one() {
         stream.writeOutbound(new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK));
         assertSaid(HttpResponseStatus.OK);
-        stream.pipeline().fireExceptionCaught(BROKEN);
+        stream.pipeline().fireExceptionCaught(broken());
         assertThat(stream.<Object>readOutbound()).isNull();
     }
 
@@ -78,7 +79,7 @@ class BrokenStreamsTest {
     void an_interim_response_is_no_answer() {
         stream.writeOutbound(new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE));
         assertSaid(HttpResponseStatus.CONTINUE);
-        stream.pipeline().fireExceptionCaught(BROKEN);
+        stream.pipeline().fireExceptionCaught(broken());
         assertSaid(HttpResponseStatus.BAD_REQUEST);
     }
 

@@ -21,8 +21,7 @@ import reactor.netty.channel.AbortedException;
 
 class ClientFaultsTest {
 
-    private static final Throwable OF_CLIENT =
-            Http2Exception.connectionError(Http2Error.PROTOCOL_ERROR, "for the test");
+    private final Throwable ofClient = Http2Exception.connectionError(Http2Error.PROTOCOL_ERROR, "for the test");
 
     private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5);
     private final ClientFaults faults = new ClientFaults(nanos::get);
@@ -53,7 +52,7 @@ class ClientFaultsTest {
     @Test
     void errors_of_clients_are_said_once_a_minute() {
         for (int i = 0; i < 10; i++) {
-            assertThat(decide(transport, Level.ERROR, OF_CLIENT)).isEqualTo(FilterReply.DENY);
+            assertThat(decide(transport, Level.ERROR, ofClient)).isEqualTo(FilterReply.DENY);
         }
         assertThat(said()).hasSize(1).first().asString().contains("1 since the start", "for the test");
         nanos.addAndGet(59_999_999_999L);
@@ -67,12 +66,12 @@ class ClientFaultsTest {
     @Test
     void all_other_messages_pass() {
         Logger other = loggers.getLogger("io.fairgate.gateway");
-        assertThat(decide(other, Level.ERROR, OF_CLIENT)).isEqualTo(FilterReply.NEUTRAL);
+        assertThat(decide(other, Level.ERROR, ofClient)).isEqualTo(FilterReply.NEUTRAL);
         assertThat(decide(transport, Level.ERROR, new IllegalStateException("a bug")))
                 .isEqualTo(FilterReply.NEUTRAL);
         assertThat(decide(transport, Level.WARN, new IOException("Too many open files")))
                 .isEqualTo(FilterReply.NEUTRAL);
-        assertThat(decide(transport, Level.INFO, OF_CLIENT)).isEqualTo(FilterReply.NEUTRAL);
+        assertThat(decide(transport, Level.INFO, ofClient)).isEqualTo(FilterReply.NEUTRAL);
         assertThat(faults.decide(null, transport, Level.ERROR, "without a failure", null, null))
                 .isEqualTo(FilterReply.NEUTRAL);
         assertThat(said()).isEmpty();
@@ -81,6 +80,6 @@ class ClientFaultsTest {
     @Test
     void with_level_debug_each_is_logged_as_it_is() {
         transport.setLevel(Level.DEBUG);
-        assertThat(decide(transport, Level.ERROR, OF_CLIENT)).isEqualTo(FilterReply.NEUTRAL);
+        assertThat(decide(transport, Level.ERROR, ofClient)).isEqualTo(FilterReply.NEUTRAL);
     }
 }

@@ -3,6 +3,7 @@ package io.fairgate.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -15,14 +16,19 @@ class PipelinedRequestsTest {
     @RegisterExtension
     final ScriptedUpstream upstream = new ScriptedUpstream();
 
-    /** Reactor Netty 1.3.7 read no more from such a connection (its issue 4361): docs/decisions/0002-versions.md. */
-    @Test
-    void after_a_refused_pipelined_request_the_connection_is_read_further() throws Exception {
-        CountDownLatch answerFirst = new CountDownLatch(1);
+    private final CountDownLatch answerFirst = new CountDownLatch(1);
+
+    @BeforeEach
+    void holdTheFirst() {
         upstream.on("/fair/slow", exchange -> {
             exchange.await(answerFirst);
             ScriptedUpstream.OK.answer(exchange);
         });
+    }
+
+    /** Reactor Netty 1.3.7 read no more from such a connection (its issue 4361): docs/decisions/0002-versions.md. */
+    @Test
+    void after_a_refused_pipelined_request_the_connection_is_read_further() throws Exception {
         gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1, max-wait: 20s"));
         try (RawClient client = new RawClient(gateway.port())) {
             client.send(get("/fair/slow", "X-Tenant-Id: a\r\n") + get("/fair/nobody", ""));
@@ -40,11 +46,6 @@ class PipelinedRequestsTest {
     /** Reactor Netty 1.3.8 closes the connection after the first answer. */
     @Test
     void a_request_that_is_the_last_is_answered_too() throws Exception {
-        CountDownLatch answerFirst = new CountDownLatch(1);
-        upstream.on("/fair/slow", exchange -> {
-            exchange.await(answerFirst);
-            ScriptedUpstream.OK.answer(exchange);
-        });
         gateway.start(TestPolicy.onePool(upstream.url(), "permits: 4, max-wait: 20s"));
         try (RawClient client = new RawClient(gateway.port())) {
             client.send(get("/fair/slow", "X-Tenant-Id: a\r\n")

@@ -16,7 +16,7 @@ import java.util.function.LongSupplier;
 /**
  * Ends a connection of HTTP/2 that has many more frames than its requests and responses need: floods of PING, SETTINGS,
  * PRIORITY, WINDOW_UPDATE, CONTINUATION, unknown or empty frames cost the gateway work and the client nothing
- * (CVE-2019-9512, 9514, 9515 and others). Netty bounds only resets and empty frames.
+ * (CVE-2019-9512, 9514, 9515 and others). Netty bounds only resets, empty frames and CONTINUATION.
  *
  * <p>Each such frame takes one of the tokens of its connection. Tokens come back with the time, and with each frame of DATA or
  * HEADERS and each kilobyte of DATA, in both directions: Go's client sends two WINDOW_UPDATE for every 4 kB that it has read. A
@@ -33,7 +33,7 @@ final class FrameFloods extends ChannelDuplexHandler {
     /** Bytes of DATA for one token. */
     static final int BYTES_A_TOKEN = 1_024;
 
-    /** For a client that does not read, so that the GOAWAY cannot be sent. */
+    /** A client that does not read cannot be sent the GOAWAY; its connection is closed after this time. */
     private static final Duration LAST_SEND = Duration.ofSeconds(1);
 
     private static final int HEAD = Http2CodecUtil.FRAME_HEADER_LENGTH;

@@ -54,6 +54,12 @@ class FrameFloodsTest {
         channel.releaseInbound();
     }
 
+    private void assertOneMoreEnds(int type, int stream, int length, int lastStream) {
+        assertThat(channel.isOpen()).isTrue();
+        send(1, type, stream, length);
+        assertEnded(lastStream);
+    }
+
     private void assertEnded(int lastStream) {
         ByteBuf goAway = channel.readOutbound();
         assertThat(goAway).isNotNull();
@@ -78,9 +84,7 @@ class FrameFloodsTest {
     void a_flood_of_other_frames_than_requests_ends_the_connection(byte type) {
         begin();
         send(FrameFloods.MOST_TOKENS, type, 0, 8);
-        assertThat(channel.isOpen()).isTrue();
-        send(1, type, 0, 8);
-        assertEnded(0);
+        assertOneMoreEnds(type, 0, 8, 0);
     }
 
     @Test
@@ -89,9 +93,7 @@ class FrameFloodsTest {
         send(1, Http2FrameTypes.HEADERS, 7, 20);
         send(1, Http2FrameTypes.HEADERS, 5, 20);
         send(FrameFloods.MOST_TOKENS, Http2FrameTypes.DATA, 7, 0);
-        assertThat(channel.isOpen()).isTrue();
-        send(1, Http2FrameTypes.DATA, 7, 0);
-        assertEnded(7);
+        assertOneMoreEnds(Http2FrameTypes.DATA, 7, 0, 7);
     }
 
     @Test
@@ -110,9 +112,7 @@ class FrameFloodsTest {
         channel.writeOutbound(frame(Http2FrameTypes.PING, 0, 8));
         channel.releaseOutbound();
         send(FrameFloods.TOKENS_A_FRAME, Http2FrameTypes.WINDOW_UPDATE, 0, 4);
-        assertThat(channel.isOpen()).isTrue();
-        send(1, Http2FrameTypes.WINDOW_UPDATE, 0, 4);
-        assertEnded(0);
+        assertOneMoreEnds(Http2FrameTypes.WINDOW_UPDATE, 0, 4, 0);
     }
 
     /** Go's client sends two for every 4 kB that its reader has taken. */
@@ -132,9 +132,7 @@ class FrameFloodsTest {
         begin();
         nanos.addAndGet(3_600_000_000_000L);
         send(FrameFloods.MOST_TOKENS, Http2FrameTypes.PING, 0, 8);
-        assertThat(channel.isOpen()).isTrue();
-        send(1, Http2FrameTypes.PING, 0, 8);
-        assertEnded(0);
+        assertOneMoreEnds(Http2FrameTypes.PING, 0, 8, 0);
     }
 
     @Test
@@ -146,9 +144,7 @@ class FrameFloodsTest {
         assertThat(channel.isOpen()).isTrue();
         nanos.addAndGet(3_600_000_000_000L);
         send(FrameFloods.MOST_TOKENS, Http2FrameTypes.PING, 0, 8);
-        assertThat(channel.isOpen()).isTrue();
-        send(1, Http2FrameTypes.PING, 0, 8);
-        assertEnded(0);
+        assertOneMoreEnds(Http2FrameTypes.PING, 0, 8, 0);
     }
 
     @Test

@@ -15,7 +15,7 @@ final class HostField {
 
     private HostField() {}
 
-    /** Whether there is exactly one, and it is valid; also when there is none, unless it is needed. */
+    /** Whether the request has exactly one such field, with a valid value. It may have none if the field is not needed. */
     static boolean isValid(HttpHeaders headers, boolean isNeeded) {
         Iterator<? extends CharSequence> values = headers.valueCharSequenceIterator(HttpHeaderNames.HOST);
         if (!values.hasNext()) {
@@ -29,7 +29,7 @@ final class HostField {
         return end > 0 && (end == value.length() || (value.charAt(end) == ':' && isPort(value, end + 1)));
     }
 
-    /** The position behind the address in brackets; -1 when there is none. */
+    /** The position after the closing bracket of an IPv6 address; -1 if the brackets do not contain an address. */
     private static int endOfAddress(CharSequence value) {
         for (int i = 1; i < value.length(); i++) {
             char c = value.charAt(i);

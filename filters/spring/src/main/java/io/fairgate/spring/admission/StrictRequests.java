@@ -20,7 +20,8 @@ import reactor.netty.http.server.HttpServerRequest;
 
 /**
  * Refuses what RFC 9110 and RFC 9112 do not allow in a request and Reactor Netty passes on, before any filter and whether
- * or not a route matches. Requests of other servers than Reactor Netty are not looked at. Over HTTP/1.1 the connection is closed: what follows may not be a request.
+ * or not a route matches. On another server than Reactor Netty it refuses nothing. Over HTTP/1.1 the connection is closed: what
+ * follows may not be a request.
  *
  * @param mayTrace whether {@code TRACE} is forwarded like other methods
  */

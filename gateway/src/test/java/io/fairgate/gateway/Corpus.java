@@ -19,8 +19,9 @@ import reactor.netty.http.client.HttpClient;
 
 /**
  * Cases in a file of {@code src/test/resources/corpus}: what is sent, and what comes of it. A case begins with {@code ==} and
- * its name. Its outcome is in lines that begin with {@code <-}, what the client got, and {@code ->}, what the upstream got. Lines
- * that begin with {@code #} before the first case are comments.
+ * its name. Its outcome is in lines that begin with {@code <-}, what the client got, {@code ->}, what the upstream got, and
+ * {@code ~>}, what it gets only when the parts of the request come in several reads. Lines that begin with {@code #} before the
+ * first case are comments.
  */
 final class Corpus {
 
@@ -29,6 +30,8 @@ final class Corpus {
     private static final Pattern REASON = Pattern.compile("\"reason\":\"([^\"]*)\"");
     /** What Reactor Netty's client adds where the request has no such fields. */
     private static final Set<String> OF_THE_CLIENT = Set.of("user-agent: " + HttpClient.USER_AGENT, "accept: */*");
+
+    private static final List<String> OUTCOMES = List.of("<- ", "-> ", "~> ");
 
     /** Longer lines are shown by their beginning and their length. */
     private static final int LONG = 200;
@@ -57,6 +60,14 @@ final class Corpus {
             return text.toString();
         }
 
+        /** The outcomes that are right: one, or two when the upstream may get something. */
+        List<String> outcomes() {
+            String most = String.join("\n", outcome).replace("~> ", "-> ");
+            String least =
+                    outcome.stream().filter(line -> !line.startsWith("~> ")).collect(Collectors.joining("\n"));
+            return List.of(most, least);
+        }
+
         /** Shown by JUnit. */
         @Override
         public String toString() {
@@ -73,7 +84,7 @@ final class Corpus {
                     cases.add(new Case(line.substring(3), new ArrayList<>(), new ArrayList<>()));
                 } else if (!cases.isEmpty()) {
                     Case last = cases.get(cases.size() - 1);
-                    boolean isOutcome = line.startsWith("<- ") || line.startsWith("-> ");
+                    boolean isOutcome = OUTCOMES.stream().anyMatch(line::startsWith);
                     // A line behind the outcome is the empty one before the next case.
                     if (isOutcome || last.outcome.isEmpty()) {
                         (isOutcome ? last.outcome : last.sent).add(line);

@@ -47,7 +47,7 @@ class Http2CorpusTest {
             outcome.add("<- " + (isKept(client) ? "kept" : "closed"));
         }
         outcome.addAll(Corpus.got(both.upstream()));
-        assertThat(String.join("\n", outcome)).isEqualTo(String.join("\n", request.outcome()));
+        assertThat(String.join("\n", outcome)).isIn(request.outcomes());
     }
 
     private static RawHttp2Client.Stream send(RawHttp2Client client, List<String> lines) throws IOException {

@@ -3,6 +3,8 @@ package io.fairgate.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,7 +15,7 @@ import reactor.core.publisher.Mono;
 import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.client.HttpClient;
 
-/** The same over HTTP/2, where a client leaves by resetting its stream and keeps its connection. */
+/** Clients of HTTP/2 leave by resetting a stream, or by breaking the protocol on it, and keep the connection. */
 class Http2ClientLeavesTest {
 
     @RegisterExtension
@@ -54,6 +56,35 @@ class Http2ClientLeavesTest {
         gateway.awaitWaiting("pool", 0);
         mayEnd.countDown();
         RunningGateway.eventually(() -> assertThat(running.isDisposed()).isTrue());
+        assertThat(upstream.requests()).hasSize(1);
+    }
+
+    /** A client that waits for 100 (Continue) has sent no body yet, so nothing reads from its stream. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void a_broken_stream_frees_its_place_and_is_never_forwarded(boolean expectsContinue) throws IOException {
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        upstream.on("/fair/first", exchange -> {
+            exchange.await(mayEnd);
+            exchange.sendLast("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst");
+        });
+        gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1, max-wait: 60s"));
+        try (RawHttp2Client client = new RawHttp2Client(gateway.port())) {
+            RawHttp2Client.Stream first = client.get("/fair/first", "a");
+            gateway.awaitInFlight("pool", 1);
+            Http2Headers head =
+                    RawHttp2Client.request("POST", "/fair/broken", "a").add("content-length", "5");
+            if (expectsContinue) {
+                head.add("expect", "100-continue");
+            }
+            RawHttp2Client.Stream broken = client.open(head, false);
+            gateway.awaitWaiting("pool", 1);
+            client.headers(head, false);
+            gateway.awaitWaiting("pool", 0);
+            assertThat(broken.status()).isEqualTo("400");
+            mayEnd.countDown();
+            assertThat(first.body()).isEqualTo("first");
+        }
         assertThat(upstream.requests()).hasSize(1);
     }
 }

@@ -2,13 +2,10 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Error;
-import io.netty.handler.codec.http2.Http2Headers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
@@ -21,9 +18,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * the upstream gets. The file of cases says how they are written.
  */
 class Http2CorpusTest {
-
-    private static final Map<String, String> USUAL =
-            Map.of(":method", "GET", ":scheme", "http", ":authority", "test", ":path", "/fair/x");
 
     @RegisterExtension
     static final GatewayAndUpstream both = new GatewayAndUpstream();
@@ -42,7 +36,7 @@ class Http2CorpusTest {
     void a_request_has_its_outcome(Corpus.Case request) throws IOException {
         List<String> outcome = new ArrayList<>();
         try (RawHttp2Client client = new RawHttp2Client(both.gateway().port())) {
-            RawHttp2Client.Stream stream = send(client, request.sent());
+            RawHttp2Client.Stream stream = send(client, Http2Request.of(request));
             outcome.add("<- " + end(stream));
             outcome.add("<- " + (isKept(client) ? "kept" : "closed"));
         }
@@ -50,39 +44,18 @@ class Http2CorpusTest {
         assertThat(String.join("\n", outcome)).isIn(request.outcomes());
     }
 
-    private static RawHttp2Client.Stream send(RawHttp2Client client, List<String> lines) throws IOException {
-        List<String> body = lines.stream()
-                .filter(line -> line.startsWith("| ") || line.startsWith("+ "))
-                .toList();
-        RawHttp2Client.Stream stream = client.open(head(lines), body.isEmpty());
-        for (int i = 0; i < body.size(); i++) {
-            boolean isLast = i == body.size() - 1;
-            String part = Corpus.unescaped(body.get(i).substring(2));
-            if (body.get(i).startsWith("+ ")) {
-                client.headers(add(new DefaultHttp2Headers(false), part), isLast);
+    private static RawHttp2Client.Stream send(RawHttp2Client client, Http2Request request) throws IOException {
+        List<Http2Request.Part> rest = request.rest();
+        RawHttp2Client.Stream stream = client.open(request.head(), rest.isEmpty());
+        for (int i = 0; i < rest.size(); i++) {
+            boolean isLast = i == rest.size() - 1;
+            if (rest.get(i).isTrailer()) {
+                client.headers(rest.get(i).trailers(), isLast);
             } else {
-                client.data(part, isLast);
+                client.data(rest.get(i).text(), isLast);
             }
         }
         return stream;
-    }
-
-    private static Http2Headers head(List<String> lines) {
-        Http2Headers head = new DefaultHttp2Headers(false);
-        USUAL.forEach((name, value) -> {
-            if (lines.stream().noneMatch(line -> line.startsWith(name + ": ") || line.equals("- " + name))) {
-                head.add(name, value);
-            }
-        });
-        lines.stream()
-                .filter(line -> line.contains(": ") && !line.startsWith("+ ") && !line.startsWith("| "))
-                .forEach(line -> add(head, Corpus.unescaped(line)));
-        return head;
-    }
-
-    private static Http2Headers add(Http2Headers headers, String line) {
-        int colon = line.indexOf(": ");
-        return headers.add(line.substring(0, colon), line.substring(colon + 2));
     }
 
     private static String end(RawHttp2Client.Stream stream) throws IOException {

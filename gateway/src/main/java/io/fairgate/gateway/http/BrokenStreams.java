@@ -16,21 +16,22 @@ import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2StreamChannel;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.channels.ClosedChannelException;
+import org.jspecify.annotations.Nullable;
 import reactor.netty.NettyPipeline;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerState;
 
 /**
  * Answers 400 to a request of HTTP/2 whose body does not have the length that it says, or that breaks the protocol in another
- * way, if no answer has begun (RFC 9113, 8.1.1 allows an answer). Then Netty resets the stream. The code that reads the body gets
- * an error.
+ * way, if no answer has begun (RFC 9113, 8.1.1 allows an answer). Then Netty closes the stream, as when a client leaves: the request
+ * is cancelled, and the code that reads the body gets an error.
  *
  * <p>There is one for each stream, behind the codec. It runs on the event loop only.
  */
 public final class BrokenStreams extends ChannelDuplexHandler {
 
     private boolean isAnswering;
-    private boolean isBroken;
+    private @Nullable Throwable broken;
 
     private BrokenStreams() {}
 
@@ -52,7 +53,7 @@ public final class BrokenStreams extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext context, Object part, ChannelPromise promise) {
-        if (isBroken) {
+        if (broken != null) {
             ReferenceCountUtil.release(part);
             promise.tryFailure(new ClosedChannelException());
             return;
@@ -65,13 +66,23 @@ public final class BrokenStreams extends ChannelDuplexHandler {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable failure) {
-        if (!isAnswering && failure instanceof Http2Exception http2 && http2.error() == Http2Error.PROTOCOL_ERROR) {
-            isBroken = true;
+        if (isAnswering || !(failure instanceof Http2Exception http2) || http2.error() != Http2Error.PROTOCOL_ERROR) {
+            context.fireExceptionCaught(failure);
+        } else if (broken == null) {
+            broken = failure;
             FullHttpResponse refusal =
                     new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.BAD_REQUEST);
             refusal.headers().set(HttpHeaderNames.CONTENT_LENGTH, 0);
             var unused = context.writeAndFlush(refusal);
         }
-        context.fireExceptionCaught(failure);
+    }
+
+    /** Only now: Reactor Netty (1.3.8) does not cancel a request whose body it has not read when the error comes first. */
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        context.fireChannelInactive();
+        if (broken != null) {
+            context.fireExceptionCaught(broken);
+        }
     }
 }

@@ -33,6 +33,9 @@ public final class ClientFaults extends TurboFilter implements DisposableBean {
     private static final Set<String> LOGGERS =
             Set.of("reactor.netty.transport.ServerTransport", "io.netty.channel.DefaultChannelPipeline");
 
+    /** Errors that come after a subscriber has cancelled: a response for a client that has just left, but also bugs. */
+    private static final String DROPPED = "reactor.core.publisher.Operators";
+
     private static final org.slf4j.Logger log = LoggerFactory.getLogger(ClientFaults.class);
     private static final long PAUSE = Duration.ofMinutes(1).toNanos();
 
@@ -65,14 +68,19 @@ public final class ClientFaults extends TurboFilter implements DisposableBean {
             @Nullable Object @Nullable [] arguments,
             @Nullable Throwable failure) {
         if (failure == null
-                || !LOGGERS.contains(logger.getName())
                 || !level.isGreaterOrEqual(Level.WARN)
                 || Level.DEBUG.isGreaterOrEqual(logger.getEffectiveLevel())
-                || !isOfClient(failure)) {
+                || !isOfClient(logger.getName(), failure)) {
             return FilterReply.NEUTRAL;
         }
         note(failure);
         return FilterReply.DENY;
+    }
+
+    private static boolean isOfClient(String logger, Throwable failure) {
+        return logger.equals(DROPPED)
+                ? failure instanceof AbortedException
+                : LOGGERS.contains(logger) && isOfClient(failure);
     }
 
     private static boolean isOfClient(Throwable failure) {

@@ -64,6 +64,15 @@ class ClientFaultsTest {
     }
 
     @Test
+    void of_dropped_errors_only_those_of_clients_that_left_are_counted() {
+        Logger dropped = loggers.getLogger("reactor.core.publisher.Operators");
+        assertThat(decide(dropped, Level.ERROR, new AbortedException("left"))).isEqualTo(FilterReply.DENY);
+        assertThat(decide(dropped, Level.ERROR, new IOException("Connection reset by peer")))
+                .isEqualTo(FilterReply.NEUTRAL);
+        assertThat(said()).hasSize(1);
+    }
+
+    @Test
     void all_other_messages_pass() {
         Logger other = loggers.getLogger("io.fairgate.gateway");
         assertThat(decide(other, Level.ERROR, ofClient)).isEqualTo(FilterReply.NEUTRAL);

@@ -1,6 +1,7 @@
 package io.fairgate.spring.fairshare;
 
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelException;
 import io.netty.channel.epoll.EpollSocketChannel;
 import org.jspecify.annotations.Nullable;
 import reactor.netty.Connection;
@@ -29,10 +30,15 @@ final class ClientSocket {
             return true;
         }
         Channel socket = channel.parent() instanceof EpollSocketChannel parent ? parent : channel;
-        if (socket instanceof EpollSocketChannel epoll) {
-            int state = epoll.tcpInfo().state();
-            return state == CLOSE || (state == CLOSE_WAIT && !epoll.config().isAllowHalfClosure());
+        return socket instanceof EpollSocketChannel epoll && hasLeft(epoll);
+    }
+
+    private static boolean hasLeft(EpollSocketChannel socket) {
+        try {
+            int state = socket.tcpInfo().state();
+            return state == CLOSE || (state == CLOSE_WAIT && !socket.config().isAllowHalfClosure());
+        } catch (ChannelException e) {
+            return true; // The gateway has just closed the connection; its streams close later.
         }
-        return false;
     }
 }

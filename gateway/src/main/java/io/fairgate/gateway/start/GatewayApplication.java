@@ -18,7 +18,7 @@ import org.springframework.context.annotation.Import;
 /** The configuration that the program adds to Boot and to Fairgate's starter. */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@EnableConfigurationProperties(ClientSettings.class)
+@EnableConfigurationProperties({ClientSettings.class, ManagementSettings.class})
 @Import({
     StrictHttp.class,
     IdleTimeout.class,

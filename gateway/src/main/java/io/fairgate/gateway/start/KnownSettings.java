@@ -45,6 +45,7 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
                     below(OURS, FairgateProperties.class),
                     below(OURS, BackendSettings.class),
                     below(ConfigurationPropertyName.of(ClientSettings.PREFIX), ClientSettings.class),
+                    below(ConfigurationPropertyName.of(ManagementSettings.PREFIX), ManagementSettings.class),
                     below(ConfigurationPropertyName.of(LogFiles.PREFIX), LogFiles.class),
                     below(ConfigurationPropertyName.of(LeaseSettings.PREFIX), LeaseSettings.class),
                     Stream.of(OURS.append("watch-policy")))
@@ -81,7 +82,9 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
     }
 
     /** A section without a value, such as one whose settings are all commented out, is left to the code that reads it. */
-    private static boolean isUnknown(ConfigurationPropertyName name) {
+    private static boolean isUnknown(ConfigurationPropertyName found) {
+        // An element of a list.
+        ConfigurationPropertyName name = found.isLastElementIndexed() ? found.getParent() : found;
         return OURS.isAncestorOf(name)
                 && CHECKED_ELSEWHERE.stream().noneMatch(known -> known.equals(name) || known.isAncestorOf(name))
                 && KNOWN.stream().noneMatch(known -> known.equals(name) || name.isAncestorOf(known));

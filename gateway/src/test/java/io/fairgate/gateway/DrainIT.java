@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.fairgate.gateway.FairgateProcess.Started;
+import io.netty.handler.codec.http2.Http2Error;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -201,6 +202,54 @@ class DrainIT {
         assertThat(gateway.awaitExit()).isZero();
         assertThat(upstream.highestConcurrency()).isEqualTo(2);
         assertThat(gateway.out()).containsOnlyOnce("Drained: ");
+    }
+
+    /** The process is killed then. */
+    @Test
+    void in_the_grace_time_requests_are_served_and_clients_are_sent_elsewhere() throws Exception {
+        Started gateway = serve("fairgate.shutdown-grace=1h", "spring.lifecycle.timeout-per-shutdown-phase=2h");
+        RawClient keptAlive = client(gateway);
+        keptAlive.get("/fair/1", "a").readUntil("ok");
+        try (RawHttp2Client http2 = new RawHttp2Client(gateway.port());
+                RawHttp2Client later = new RawHttp2Client(gateway.port())) {
+            assertThat(http2.get("/fair/2", "b").body()).isEqualTo("ok");
+
+            gateway.terminate();
+            gateway.awaitOutput(
+                    Pattern.compile("Stopping: readiness is OUT_OF_SERVICE, and requests are served for 1h"));
+            assertThat(management(gateway, "/actuator/health/readiness")).startsWith("HTTP/1.1 503");
+            for (RawClient served : List.of(keptAlive, client(gateway))) {
+                assertThat(served.get("/fair/3", "a").readAll())
+                        .startsWith("HTTP/1.1 200")
+                        .containsIgnoringCase("\r\nConnection: close\r\n")
+                        .endsWith("ok");
+            }
+            assertThat(http2.awaitGoAway()).isEqualTo(Http2Error.NO_ERROR);
+            assertThat(http2.get("/fair/on-its-way", "b").body()).isEqualTo("ok");
+            assertThat(later.get("/fair/4", "b").body()).isEqualTo("ok");
+            assertThat(later.awaitGoAway()).isEqualTo(Http2Error.NO_ERROR);
+        }
+        assertThat(gateway.isAlive()).isTrue();
+    }
+
+    @Test
+    void after_the_grace_time_new_requests_are_refused() throws Exception {
+        Started gateway = serve("fairgate.shutdown-grace=500ms");
+        try (RawHttp2Client http2 = new RawHttp2Client(gateway.port())) {
+            assertThat(http2.get("/fair/1", "a").body()).isEqualTo("ok");
+            RawClient held = client(gateway).get("/fair/held", "b");
+            awaitPool(gateway, 1, 0);
+            gateway.terminate();
+            gateway.awaitOutput(Pattern.compile("Stopping: .*\\R?.*Draining: 1 in flight", Pattern.DOTALL));
+            assertRefused(client(gateway).get("/fair/late", "c").readAll());
+            RawHttp2Client.Stream late = http2.get("/fair/late", "c");
+            release.countDown();
+            assertThat(held.readAll()).endsWith("held");
+            http2.awaitClose();
+            assertThat(late.hasAnswer()).isFalse();
+        }
+        assertThat(gateway.awaitExit()).isZero();
+        assertThat(upstream.requests()).hasSize(2);
     }
 
     @Test

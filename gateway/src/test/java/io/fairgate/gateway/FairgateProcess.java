@@ -32,9 +32,12 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  */
 final class FairgateProcess implements AfterEachCallback {
 
-    /** Free ports on loopback; more options may follow. */
-    static final List<String> FREE_PORTS =
-            List.of("--server.address=127.0.0.1", "--server.port=0", "--management.server.port=0");
+    /** Free ports on loopback, and no grace time at the end; more options may follow. */
+    static final List<String> FREE_PORTS = List.of(
+            "--server.address=127.0.0.1",
+            "--server.port=0",
+            "--management.server.port=0",
+            "--fairgate.shutdown-grace=0s");
 
     private static final Pattern SERVES = Pattern.compile("serves on port (\\d+), management on port (\\d+)");
     private static final Path SETPRIV = Path.of("/usr/bin/setpriv");
@@ -76,10 +79,12 @@ final class FairgateProcess implements AfterEachCallback {
         return start(folder, Map.of(), args);
     }
 
-    /** {@code serve} with this policy, which is written to {@code fairgate.yml} in the folder. */
+    /** {@code serve} with this policy, which is written to {@code fairgate.yml} in the folder. Options replace the usual ones. */
     Started serve(Path folder, String policy, String... options) throws IOException {
         Files.writeString(folder.resolve("fairgate.yml"), policy);
         List<String> args = new ArrayList<>(FREE_PORTS);
+        args.removeIf(usual -> Arrays.stream(options)
+                .anyMatch(option -> option.startsWith(usual.substring(0, usual.indexOf('=') + 1))));
         args.addAll(Arrays.asList(options));
         return start(folder, args.toArray(String[]::new));
     }

@@ -39,6 +39,7 @@ class JournalTest {
                         "--server.address=127.0.0.1",
                         "--server.port=0",
                         "--management.server.port=0",
+                        "--fairgate.shutdown-grace=0s",
                         "--fairgate.quotas.journal=" + journal);
     }
 

@@ -47,7 +47,11 @@ final class RunningGateway implements BeforeAllCallback, AfterEachCallback, Afte
 
     private RunningGateway start(PolicySource policy, String... options) {
         List<String> all = new ArrayList<>(Arrays.asList(options));
-        for (String needed : List.of("--server.address=127.0.0.1", "--server.port=0", "--management.server.port=0")) {
+        for (String needed : List.of(
+                "--server.address=127.0.0.1",
+                "--server.port=0",
+                "--management.server.port=0",
+                "--fairgate.shutdown-grace=0s")) {
             String name = needed.substring(0, needed.indexOf('=') + 1);
             if (all.stream().noneMatch(option -> option.startsWith(name))) {
                 all.add(needed);

@@ -67,6 +67,7 @@ final class TrainingRun implements AutoCloseable {
                 "--server.address=127.0.0.1",
                 "--server.port=0",
                 "--management.server.port=0",
+                "--fairgate.shutdown-grace=0s",
                 "--fairgate.leases.enabled=true",
                 "--fairgate.leases.port=0",
                 "--fairgate.leases.throttle.enabled=true",

@@ -77,6 +77,7 @@ public final class DemoCommand implements Callable<Integer> {
     public Integer call() {
         String[] options = GatewayRun.apart(
                 SpringOptions.checked(command, unmatched),
+                "--fairgate.shutdown-grace=0s",
                 "--fairgate.backend=embedded",
                 "--fairgate.redis.outage=fail-closed",
                 "--fairgate.redis.quota-outage=fail-closed",

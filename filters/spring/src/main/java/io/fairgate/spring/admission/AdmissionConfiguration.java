@@ -23,7 +23,12 @@ public class AdmissionConfiguration {
     @Bean
     GracefulShutdown fairgateGracefulShutdown(
             PermitPools pools, RefusalMeters refusals, FairgateProperties properties) {
-        return new GracefulShutdown(pools, refusals, properties.drainTime().value(), MonotonicScheduler.INSTANCE);
+        return new GracefulShutdown(
+                pools,
+                refusals,
+                properties.shutdownGrace().value(),
+                properties.drainTime().value(),
+                MonotonicScheduler.INSTANCE);
     }
 
     @Bean

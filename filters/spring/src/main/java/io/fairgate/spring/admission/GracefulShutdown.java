@@ -19,8 +19,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Shuts the gateway down gracefully: from the moment the application stops, new requests are refused, waiting requests
- * are served for the drain time and then refused, and requests in flight are finished.
+ * Shuts the gateway down gracefully. When the application stops, requests are served as before for the grace time, so that load
+ * balancers can notice; their clients are told to send the next ones elsewhere ({@code Connection: close}, GOAWAY). Then new
+ * requests are refused, waiting requests are served for the drain time and then refused, and requests in flight are finished.
  *
  * <p>This lifecycle stops first, while the web server and the management port still answer: the readiness probe, which
  * Boot has set to refusing before, stays visible. {@code spring.lifecycle.timeout-per-shutdown-phase} limits it.
@@ -31,17 +32,20 @@ final class GracefulShutdown implements SmartLifecycle {
 
     private final PermitPools pools;
     private final RefusalMeters refusals;
+    private final Duration grace;
     private final Duration drainTime;
     private final Scheduler time;
     private final Http2Connections http2 = new Http2Connections();
     private final Consumer<HttpHeaders> closing = this::close;
     private volatile boolean running;
+    private volatile boolean leaving;
     private volatile boolean draining;
     private volatile Disposable drainTimer = Disposables.disposed();
 
-    GracefulShutdown(PermitPools pools, RefusalMeters refusals, Duration drainTime, Scheduler time) {
+    GracefulShutdown(PermitPools pools, RefusalMeters refusals, Duration grace, Duration drainTime, Scheduler time) {
         this.pools = pools;
         this.refusals = refusals;
+        this.grace = grace;
         this.drainTime = drainTime;
         this.time = time;
     }
@@ -51,7 +55,7 @@ final class GracefulShutdown implements SmartLifecycle {
         return draining;
     }
 
-    /** Throws {@link NotAdmittedException} during the shutdown; otherwise remembers the connection. */
+    /** Throws {@link NotAdmittedException} after the grace time; otherwise remembers the connection. */
     void requireRunning(ServerWebExchange exchange) {
         if (draining) {
             refusals.refused(null, Refusal.DRAINING.reason(), true);
@@ -59,12 +63,14 @@ final class GracefulShutdown implements SmartLifecycle {
             throw new NotAdmittedException(Refusal.DRAINING);
         }
         http2.add(exchange);
+        if (leaving) {
+            http2.announceEnd(exchange);
+        }
         Exchanges.noteFields(exchange, closing);
     }
 
     private void close(HttpHeaders headers) {
-        if (draining) {
-            // The request came before the shutdown; its client sends the next one elsewhere.
+        if (leaving) {
             headers.set(HttpHeaders.CONNECTION, "close");
         }
     }
@@ -76,6 +82,19 @@ final class GracefulShutdown implements SmartLifecycle {
 
     @Override
     public void stop(Runnable whenDone) {
+        leaving = true;
+        if (grace.isZero()) {
+            drain(whenDone);
+            return;
+        }
+        http2.announceEnd();
+        log.info(
+                "Stopping: readiness is OUT_OF_SERVICE, and requests are served for {} more, so that load balancers can notice.",
+                DurationText.of(grace));
+        var unused = time.schedule(() -> drain(whenDone), grace.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private void drain(Runnable whenDone) {
         draining = true;
         http2.goAway();
         var unused = pools.totals()

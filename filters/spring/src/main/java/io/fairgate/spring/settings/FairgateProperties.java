@@ -10,7 +10,8 @@ import org.springframework.util.unit.DataSize;
 /**
  * The settings of the process. The policy holds what an operator changes while the process runs.
  *
- * @param drainTime how long waiting requests are still served after the application was asked to stop
+ * @param shutdownGrace how long requests are still served as before after the application was asked to stop
+ * @param drainTime how long after that waiting requests are still served
  * @param waitingBodies memory for the bodies of waiting requests, all of them together
  * @param quotas where usage is kept
  * @param accessLog whether each request leaves a record in the log {@code io.fairgate.access}
@@ -22,6 +23,7 @@ import org.springframework.util.unit.DataSize;
  */
 @ConfigurationProperties("fairgate")
 public record FairgateProperties(
+        @DefaultValue("0s") DurationSetting shutdownGrace,
         @DefaultValue("10s") DurationSetting drainTime,
         @DefaultValue("64MB") DataSize waitingBodies,
         @DefaultValue Quotas quotas,
@@ -71,6 +73,7 @@ public record FairgateProperties(
 
     public FairgateProperties {
         Duration idle = upstreamBodyIdle.value();
+        require(!shutdownGrace.value().isNegative(), "shutdown-grace", shutdownGrace.value(), ">= 0");
         require(!drainTime.value().isNegative(), "drain-time", drainTime.value(), ">= 0");
         require(!waitingBodies.isNegative(), "waiting-bodies", waitingBodies, ">= 0");
         require(!idle.isZero() && !idle.isNegative(), "upstream-body-idle", idle, "> 0");

@@ -40,8 +40,15 @@ public class FairShareConfiguration {
 
     @Bean
     PermitStep fairgatePermitStep(
-            PolicyHolder policy, PermitPools pools, ByteBudget waitingBodies, Decisions decisions) {
-        return new PermitStep(policy, pools, waitingBodies, decisions, MonotonicScheduler.INSTANCE);
+            PolicyHolder policy,
+            PermitPools pools,
+            ByteBudget waitingBodies,
+            Decisions decisions,
+            FairgateProperties properties) {
+        FairgateProperties.Clients clients = properties.clients();
+        PacedBody.Pace pace = new PacedBody.Pace(
+                clients.bodyPause().value().toNanos(), clients.minRate().toBytes());
+        return new PermitStep(policy, pools, waitingBodies, pace, decisions, MonotonicScheduler.INSTANCE);
     }
 
     @Bean

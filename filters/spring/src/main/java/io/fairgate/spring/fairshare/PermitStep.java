@@ -16,8 +16,13 @@ import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
@@ -27,7 +32,12 @@ import reactor.core.scheduler.Scheduler;
  * of the response is written, or until anything else ends the request.
  */
 public record PermitStep(
-        PolicyHolder policy, PermitPools pools, ByteBudget waitingBodies, Decisions decisions, Scheduler time) {
+        PolicyHolder policy,
+        PermitPools pools,
+        ByteBudget waitingBodies,
+        PacedBody.Pace pace,
+        Decisions decisions,
+        Scheduler time) {
 
     private static final String SERVER_TIMING = "Server-Timing";
     private static final String NO_WAIT = "fairgate;dur=0.0";
@@ -96,21 +106,36 @@ public record PermitStep(
             upstream.begin();
             Exchanges.setPool(exchange, pool.name());
             reportWait(exchange, body.hasWaited() ? time.now(TimeUnit.NANOSECONDS) - askedAt : 0);
-            return send(exchange, body, upstream, forward);
+            return send(exchange, paced(exchange, body, pool, upstream), upstream, forward);
         });
         return pool.withPermit(request, forwarded.contextWrite(context -> Carried.with(context, upstream)))
                 .onErrorComplete(UpstreamConnection.UnansweredException.class)
                 .doFinally(end -> body.discard());
     }
 
+    /** The body for the upstream; null if the request can be sent as it was received, with nothing to read first. */
+    private @Nullable Flux<DataBuffer> paced(
+            ServerWebExchange exchange, ReadAheadBody body, PermitPool pool, UpstreamConnection upstream) {
+        if (body.isUntouched() && !mayHaveBody(exchange.getRequest())) {
+            return null;
+        }
+        Executor loop = Exchanges.eventLoop(exchange);
+        return loop == null ? body.body() : PacedBody.of(body.body(), pace, pool, upstream::isAnswered, loop, time);
+    }
+
+    private static boolean mayHaveBody(ServerHttpRequest request) {
+        HttpHeaders headers = request.getHeaders();
+        return !request.getMethod().equals(HttpMethod.GET)
+                || headers.getContentLength() >= 0
+                || headers.containsHeader(HttpHeaders.TRANSFER_ENCODING);
+    }
+
     private static Mono<Void> send(
-            ServerWebExchange exchange, ReadAheadBody body, UpstreamConnection upstream, Forward forward) {
-        // As it was received, if there is nothing to read first and no length to compare with.
-        ServerWebExchange request = body.isUntouched()
-                        && exchange.getRequest().getHeaders().getContentLength() < 0
+            ServerWebExchange exchange, @Nullable Flux<DataBuffer> body, UpstreamConnection upstream, Forward forward) {
+        ServerWebExchange request = body == null
                 ? exchange
                 : exchange.mutate()
-                        .request(new ForwardedRequest(exchange.getRequest(), body.body(), upstream::bodyIsWhole))
+                        .request(new ForwardedRequest(exchange.getRequest(), body, upstream::bodyIsWhole))
                         .build();
         return forward.send(request).then(upstream.requireAnswered());
     }

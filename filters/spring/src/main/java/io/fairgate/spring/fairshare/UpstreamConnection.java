@@ -126,6 +126,12 @@ final class UpstreamConnection {
         grantedAt = time.now(TimeUnit.NANOSECONDS);
     }
 
+    /** Whether the upstream has sent the headers of its response to the latest attempt. */
+    boolean isAnswered() {
+        UpstreamExchange current = latest;
+        return current != null && current.isAnswered();
+    }
+
     /** Called when the HTTP client was given as many bytes of the client's body as its {@code Content-Length}. */
     void bodyIsWhole() {
         UpstreamExchange current = latest;

@@ -198,6 +198,10 @@ final class UpstreamExchange implements CoreSubscriber<Connection>, Subscription
         }
     }
 
+    boolean isAnswered() {
+        return answered;
+    }
+
     /** The whole response has come. */
     void complete() {
         complete = true;

@@ -25,6 +25,7 @@ import org.reactivestreams.Publisher;
 import org.springframework.cloud.gateway.config.GatewayProperties;
 import org.springframework.cloud.gateway.config.HttpClientProperties;
 import org.springframework.cloud.gateway.route.Route;
+import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.NettyDataBufferFactory;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
@@ -170,7 +171,19 @@ final class DirectRoute implements Forward {
             String host = exchange.getRequest().getHeaders().getFirst(HttpHeaders.HOST);
             to.set(HttpHeaders.HOST, host == null ? "" : host);
         }
-        return outbound.send(exchange.getRequest().getBody().map(NettyDataBufferFactory::toByteBuf));
+        Flux<DataBuffer> body = exchange.getRequest().getBody();
+        return outbound.send((mayHaveBody(upstream) ? noted(body, call) : body).map(NettyDataBufferFactory::toByteBuf));
+    }
+
+    private static boolean mayHaveBody(HttpClientRequest upstream) {
+        return !upstream.method().equals(HttpMethod.GET)
+                || upstream.requestHeaders().contains(HttpHeaders.CONTENT_LENGTH)
+                || upstream.requestHeaders().contains(HttpHeaders.TRANSFER_ENCODING);
+    }
+
+    /** The end of a body may come later than its last byte. */
+    private static Flux<DataBuffer> noted(Flux<DataBuffer> body, UpstreamCall call) {
+        return body.doOnNext(part -> call.sends()).doOnComplete(call::sends);
     }
 
     UpstreamHeaders headers() {

@@ -14,7 +14,8 @@ import reactor.util.context.Context;
 
 /**
  * Waits for the headers of a response: completes with them, or errors with {@link TimeoutException} when they have not
- * come in time. One subscriber for what {@code then}, {@code timeout} and {@code contextWrite} would do in three, and
+ * come in time. The time begins again with each part of the request that is sent, so it bounds what the upstream needs and not
+ * how long an upload takes. One subscriber for what {@code then}, {@code timeout} and {@code contextWrite} would do in three, and
  * without a timer for each request.
  */
 final class UpstreamAnswer implements CoreSubscriber<Void>, Subscription {
@@ -33,24 +34,32 @@ final class UpstreamAnswer implements CoreSubscriber<Void>, Subscription {
     private volatile @Nullable Subscription exchange;
     private volatile @Nullable ResponseDeadline deadline;
 
-    private UpstreamAnswer(CoreSubscriber<? super Void> subscriber, Connection client, long mostNanos, Object carried) {
+    /** What the exchange finds in its context. */
+    interface Call {
+        /** Called before the exchange begins. */
+        void awaits(UpstreamAnswer answer);
+    }
+
+    private UpstreamAnswer(CoreSubscriber<? super Void> subscriber, Connection client, long mostNanos, Call call) {
         this.subscriber = subscriber;
         this.client = client;
         this.mostNanos = mostNanos;
-        this.context = Carried.with(subscriber.currentContext(), carried);
+        this.context = Carried.with(subscriber.currentContext(), call);
     }
 
     /**
      * The headers of the response to one request.
      *
-     * @param mostNanos how long it may take, the time until there is a connection included; 0 for any time
-     * @param carried what the exchange finds in its context
+     * @param mostNanos how long it may take from the latest part of the request, or, before the first one, from the beginning, the time
+     *     until there is a connection included; 0 for any time
      */
-    static Mono<Void> to(Publisher<Void> exchange, Connection client, long mostNanos, Object carried) {
+    static Mono<Void> to(Publisher<Void> exchange, Connection client, long mostNanos, Call call) {
         return new Mono<>() {
             @Override
             public void subscribe(CoreSubscriber<? super Void> subscriber) {
-                exchange.subscribe(new UpstreamAnswer(subscriber, client, mostNanos, carried));
+                UpstreamAnswer answer = new UpstreamAnswer(subscriber, client, mostNanos, call);
+                call.awaits(answer);
+                exchange.subscribe(answer);
             }
         };
     }
@@ -71,6 +80,13 @@ final class UpstreamAnswer implements CoreSubscriber<Void>, Subscription {
         Subscription asked = exchange;
         if (Operators.validate(n) && asked != null) {
             asked.request(Long.MAX_VALUE);
+        }
+    }
+
+    /** A part of the request is being sent. */
+    void begunAgain() {
+        if (mostNanos > 0 && !isOver()) {
+            ResponseDeadline.set(client.channel(), this, mostNanos);
         }
     }
 

@@ -21,10 +21,11 @@ import reactor.netty.http.client.HttpClientResponse;
 import reactor.netty.http.server.HttpServerResponse;
 
 /** One request to an upstream, and its response. */
-final class UpstreamCall {
+final class UpstreamCall implements UpstreamAnswer.Call {
 
     private final DirectRoute route;
     private volatile @Nullable ServerWebExchange request;
+    private volatile @Nullable UpstreamAnswer answer;
     private volatile @Nullable HttpClientResponse response;
     private volatile @Nullable Connection connection;
     private volatile boolean isOver;
@@ -42,6 +43,19 @@ final class UpstreamCall {
     Mono<Void> exchange(ServerWebExchange changed) {
         request = changed;
         return route.exchange(changed.getRequest(), this);
+    }
+
+    @Override
+    public void awaits(UpstreamAnswer awaited) {
+        answer = awaited;
+    }
+
+    /** A part of the request's body is being sent. */
+    void sends() {
+        UpstreamAnswer awaited = answer;
+        if (awaited != null) {
+            awaited.begunAgain();
+        }
     }
 
     Publisher<Void> answered(HttpClientResponse upstream, Connection on) {

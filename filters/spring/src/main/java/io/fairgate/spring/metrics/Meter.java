@@ -64,8 +64,8 @@ public enum Meter {
             "Requests refused by Fairgate; with enforced=false they were forwarded, because it was a dry run."),
     FAILURES(
             counter("fairgate.failures", "requests", "pool", "tenant", "reason"),
-            "Requests that failed after they were admitted: the upstream was lost or too slow, or the permit was held"
-                    + " too long."),
+            "Requests that failed after they were admitted: the upstream was lost or too slow, the client sent its body"
+                    + " too slowly, or the permit was held too long."),
     QUOTA_LIMIT(gauge("fairgate.quota.limit", "units", "tenant", "quota"), "Units per window of the quota."),
     QUOTA_REMAINING(gauge("fairgate.quota.remaining", "units", "tenant", "quota"), "Units left of the quota."),
     POLICY_RELOADS(

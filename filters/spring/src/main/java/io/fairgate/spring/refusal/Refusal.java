@@ -58,7 +58,9 @@ public record Refusal(
 
     /** Whether the request was admitted, and failed after that. */
     boolean isFailure() {
-        return status == HttpStatus.BAD_GATEWAY || status == HttpStatus.GATEWAY_TIMEOUT;
+        return status == HttpStatus.BAD_GATEWAY
+                || status == HttpStatus.GATEWAY_TIMEOUT
+                || status == HttpStatus.REQUEST_TIMEOUT;
     }
 
     /** The problem type (RFC 9457); those of 429 and 503 are defined by draft-ietf-httpapi-ratelimit-headers. */

@@ -19,6 +19,7 @@ import org.springframework.util.unit.DataSize;
  * @param allowTrace whether {@code TRACE} is forwarded like other methods
  * @param forwarding how requests are sent to the upstreams
  * @param upstreamBodyIdle how long an upstream may send nothing in the middle of a response
+ * @param clients how fast clients must be
  * @param metrics what metrics show
  */
 @ConfigurationProperties("fairgate")
@@ -32,6 +33,7 @@ public record FairgateProperties(
         @DefaultValue("false") boolean allowTrace,
         @DefaultValue("direct") Forwarding forwarding,
         @DefaultValue("30s") DurationSetting upstreamBodyIdle,
+        @DefaultValue Clients clients,
         @DefaultValue Metrics metrics) {
 
     /** How a path that servers read in different ways is treated. */
@@ -57,6 +59,21 @@ public record FairgateProperties(
      *     exists; nothing is kept without it
      */
     public record Quotas(@Nullable Path journal) {}
+
+    /**
+     * How fast clients must be.
+     *
+     * @param bodyPause the longest pause in the body of a request that holds permits; 0 for any
+     * @param minRate the bytes in a second that such a body must have while other requests wait for its pool; 0 for any
+     */
+    public record Clients(
+            @DefaultValue("10s") DurationSetting bodyPause,
+            @DefaultValue("500B") DataSize minRate) {
+        public Clients {
+            require(!bodyPause.value().isNegative(), "clients.body-pause", bodyPause.value(), ">= 0");
+            require(!minRate.isNegative(), "clients.min-rate", minRate, ">= 0");
+        }
+    }
 
     /**
      * What metrics show.

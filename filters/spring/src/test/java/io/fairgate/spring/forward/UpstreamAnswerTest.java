@@ -19,7 +19,6 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Operators;
 import reactor.netty.Connection;
 import reactor.test.publisher.TestPublisher;
-import reactor.util.context.ContextView;
 
 /** In the time of a client's connection that has no network. */
 class UpstreamAnswerTest {
@@ -27,6 +26,16 @@ class UpstreamAnswerTest {
     private static final long MOST = TimeUnit.SECONDS.toNanos(30);
 
     private final EmbeddedChannel client = new EmbeddedChannel();
+    private final NotedCall call = new NotedCall();
+
+    private static final class NotedCall implements UpstreamAnswer.Call {
+        private UpstreamAnswer answer;
+
+        @Override
+        public void awaits(UpstreamAnswer awaited) {
+            answer = awaited;
+        }
+    }
 
     /** One request, and how it ended. */
     private final class Request {
@@ -35,7 +44,7 @@ class UpstreamAnswerTest {
         final Disposable answer;
 
         Request(long mostNanos) {
-            answer = UpstreamAnswer.to(exchange, Connection.from(client), mostNanos, "call")
+            answer = UpstreamAnswer.to(exchange, Connection.from(client), mostNanos, call)
                     .subscribe(
                             nothing -> {},
                             failure -> ends.add(failure.getClass().getSimpleName()),
@@ -69,6 +78,30 @@ class UpstreamAnswerTest {
     }
 
     @Test
+    void the_time_begins_again_with_each_part_of_the_request() {
+        Request request = new Request(MOST);
+        for (int i = 0; i < 10; i++) {
+            pass(29);
+            call.answer.begunAgain();
+        }
+        pass(29);
+        assertThat(request.ends).isEmpty();
+        pass(1);
+        assertThat(request.ends).containsExactly(TimeoutException.class.getSimpleName());
+        call.answer.begunAgain();
+        pass(3600);
+        assertThat(request.ends).hasSize(1);
+    }
+
+    @Test
+    void without_a_longest_time_a_part_of_the_request_sets_none() {
+        Request request = new Request(0);
+        call.answer.begunAgain();
+        pass(3600);
+        assertThat(request.ends).isEmpty();
+    }
+
+    @Test
     void a_late_answer_is_a_timeout_and_abandons_the_exchange() {
         Request request = new Request(MOST);
         pass(29);
@@ -89,7 +122,7 @@ class UpstreamAnswerTest {
             late.add(subscriber);
             subscriber.onSubscribe(Operators.emptySubscription());
         };
-        UpstreamAnswer.to(exchange, Connection.from(client), MOST, "call").subscribe(recordTo(signals));
+        UpstreamAnswer.to(exchange, Connection.from(client), MOST, call).subscribe(recordTo(signals));
         pass(30);
         late.get(0).onComplete();
         assertThat(signals).containsExactly(TimeoutException.class.getSimpleName());
@@ -172,21 +205,17 @@ class UpstreamAnswerTest {
 
     @Test
     void the_exchange_finds_what_is_carried() {
-        List<String> found = new ArrayList<>();
+        List<NotedCall> found = new ArrayList<>();
         TestPublisher<Void> exchange = TestPublisher.create();
         UpstreamAnswer.to(
                         exchange.mono().transformDeferredContextual((all, context) -> {
-                            found.add(carried(context));
+                            found.add(Carried.find(context, NotedCall.class));
                             return all;
                         }),
                         Connection.from(client),
                         MOST,
-                        "call")
+                        call)
                 .subscribe(nothing -> {});
-        assertThat(found).containsExactly("call");
-    }
-
-    private static String carried(ContextView context) {
-        return String.valueOf(Carried.find(context, String.class));
+        assertThat(found).containsExactly(call);
     }
 }

@@ -79,7 +79,7 @@ final class FairgateProcess implements AfterEachCallback {
         return start(folder, Map.of(), args);
     }
 
-    /** {@code serve} with this policy, which is written to {@code fairgate.yml} in the folder. Options replace the usual ones. */
+    /** {@code serve} with this policy, which is written to {@code fairgate.yml} in the folder. An option replaces the usual one of its name. */
     Started serve(Path folder, String policy, String... options) throws IOException {
         Files.writeString(folder.resolve("fairgate.yml"), policy);
         List<String> args = new ArrayList<>(FREE_PORTS);

@@ -77,7 +77,7 @@ public final class BrokenStreams extends ChannelDuplexHandler {
         }
     }
 
-    /** Only now: Reactor Netty (1.3.8) does not cancel a request whose body it has not read when the error comes first. */
+    /** Passes the error on only now: Reactor Netty (1.3.8) does not cancel a request whose body it has not read when the error comes first. */
     @Override
     public void channelInactive(ChannelHandlerContext context) {
         context.fireChannelInactive();

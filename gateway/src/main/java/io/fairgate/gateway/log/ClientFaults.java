@@ -33,7 +33,7 @@ public final class ClientFaults extends TurboFilter implements DisposableBean {
     private static final Set<String> LOGGERS =
             Set.of("reactor.netty.transport.ServerTransport", "io.netty.channel.DefaultChannelPipeline");
 
-    /** Errors that come after a subscriber has cancelled: a response for a client that has just left, but also bugs. */
+    /** Logs errors that come after a subscriber has cancelled: of a client that has just left, but also bugs. */
     private static final String DROPPED = "reactor.core.publisher.Operators";
 
     private static final org.slf4j.Logger log = LoggerFactory.getLogger(ClientFaults.class);
@@ -79,7 +79,7 @@ public final class ClientFaults extends TurboFilter implements DisposableBean {
 
     private static boolean isOfClient(String logger, Throwable failure) {
         return logger.equals(DROPPED)
-                ? failure instanceof AbortedException
+                ? failure instanceof AbortedException || failure instanceof Http2Exception
                 : LOGGERS.contains(logger) && isOfClient(failure);
     }
 

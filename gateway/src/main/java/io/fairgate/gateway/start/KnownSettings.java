@@ -37,6 +37,9 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
     private static final List<ConfigurationPropertyName> CHECKED_ELSEWHERE =
             List.of(ConfigurationPropertyName.of(LeaseSettings.THROTTLE + ".levels"));
 
+    private static final Set<ConfigurationPropertyName> LISTS =
+            Set.of(ConfigurationPropertyName.of(ManagementSettings.PREFIX + ".hosts"));
+
     private static final Set<String> FOREIGN = Set.of(
             StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
             StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
@@ -83,8 +86,7 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
 
     /** A section without a value, such as one whose settings are all commented out, is left to the code that reads it. */
     private static boolean isUnknown(ConfigurationPropertyName found) {
-        // An element of a list.
-        ConfigurationPropertyName name = found.isLastElementIndexed() ? found.getParent() : found;
+        ConfigurationPropertyName name = LISTS.contains(found.getParent()) ? found.getParent() : found;
         return OURS.isAncestorOf(name)
                 && CHECKED_ELSEWHERE.stream().noneMatch(known -> known.equals(name) || known.isAncestorOf(name))
                 && KNOWN.stream().noneMatch(known -> known.equals(name) || name.isAncestorOf(known));

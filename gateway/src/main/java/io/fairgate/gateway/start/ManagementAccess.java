@@ -7,7 +7,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.server.WebFilter;
 
-/** What requests to the management port pass, which has a context of its own. */
+/** Filters of requests to the management port. The port has an application context of its own. */
 @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
 class ManagementAccess {
 

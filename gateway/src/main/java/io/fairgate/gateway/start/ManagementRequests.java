@@ -18,9 +18,10 @@ import reactor.core.publisher.Mono;
  * Keeps the pages of an operator's browser away from the management port, which has no password. A page can give its own name
  * the address of this port (DNS rebinding), and then read all; or it can send a form to it.
  *
- * <p>So {@code Host} must be an IP address, {@code localhost}, a name without a dot, or a configured name; others get 421. Names
- * without a dot belong to the local network, never to a page of somebody else: so a scrape of {@code http://gateway:8081}
- * needs no setting. Requests that may change something must not come from a page of another origin; they get 403.
+ * <p>So {@code Host} must be an IP address, {@code localhost}, a name without a dot, or a configured name; others get 421, except
+ * at the probes. Names without a dot are given by the local network, not by the public DNS: so a scrape of {@code
+ * http://gateway:8081} needs no setting. Requests that may change something must not come from a page of another origin; they get
+ * 403.
  */
 final class ManagementRequests implements WebFilter {
 
@@ -43,12 +44,14 @@ final class ManagementRequests implements WebFilter {
 
     private @Nullable HttpProblem problem(ServerHttpRequest request) {
         List<String> values = request.getHeaders().getOrEmpty(HttpHeaders.HOST);
-        if (values.size() != 1) {
+        if (values.size() > 1) {
             return HttpProblem.badRequest("Host", values.size() + " fields", "one");
+        } else if (values.isEmpty()) {
+            return null; // A browser always sends it; load balancers that check health with HTTP/1.0 may not.
         }
         String host = values.get(0).toLowerCase(Locale.ROOT);
         String name = PORT.matcher(host).replaceFirst("");
-        if (!isAllowed(name)) {
+        if (!isAllowed(name) && !isProbe(request)) {
             return new HttpProblem(
                     421,
                     "host",
@@ -61,6 +64,13 @@ final class ManagementRequests implements WebFilter {
         return null;
     }
 
+    /** Load balancers may ask for any name. These pages say no more than whether the gateway is up. */
+    private static boolean isProbe(ServerHttpRequest request) {
+        String path = request.getPath().value();
+        return READING.contains(request.getMethod())
+                && (path.endsWith("/health/liveness") || path.endsWith("/health/readiness"));
+    }
+
     private boolean isAllowed(String name) {
         return name.indexOf('.') < 0
                 || ADDRESS.matcher(name).matches()
@@ -69,11 +79,14 @@ final class ManagementRequests implements WebFilter {
                 || hosts.contains("*");
     }
 
-    /** Browsers send both fields; programs send none of them. */
+    /**
+     * Browsers send both fields; programs send none of them. The first one decides, because a proxy before this port may have
+     * changed the host.
+     */
     private static boolean isOfAnotherPage(HttpHeaders headers, String host) {
         String site = headers.getFirst("Sec-Fetch-Site");
         String origin = headers.getFirst(HttpHeaders.ORIGIN);
-        return (site != null && !OF_THE_USER.contains(site)) || (origin != null && !host.equals(authority(origin)));
+        return site != null ? !OF_THE_USER.contains(site) : origin != null && !host.equals(authority(origin));
     }
 
     /** Null if the origin has none, as that of a local file. */

@@ -33,6 +33,7 @@ public final class Exchanges {
         volatile boolean areFieldsAddedOnCommit;
         volatile @Nullable HttpHeaders headersBeforeRoute;
         volatile boolean isAnswered;
+        volatile boolean paced;
     }
 
     private Exchanges() {}
@@ -79,6 +80,16 @@ public final class Exchanges {
     public static @Nullable String pool(ServerWebExchange exchange) {
         Notes known = known(exchange);
         return known == null ? null : known.pool;
+    }
+
+    /** Notes that the client of this exchange must send its body at a certain pace. */
+    public static void setPaced(ServerWebExchange exchange) {
+        notes(exchange).paced = true;
+    }
+
+    public static boolean isPaced(ServerWebExchange exchange) {
+        Notes known = known(exchange);
+        return known != null && known.paced;
     }
 
     public static void setWaited(ServerWebExchange exchange, long waitedNanos) {

@@ -1,7 +1,8 @@
 package io.fairgate.spring.fairshare;
 
 import io.fairgate.permit.PermitPool;
-import java.util.concurrent.Executor;
+import io.netty.channel.EventLoop;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
@@ -10,17 +11,15 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferUtils;
 import reactor.core.CoreSubscriber;
-import reactor.core.Disposable;
-import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
-import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
 /**
  * The body of a request that holds permits. It errors with {@link SlowBodyException} when the client pauses for too long, or when it
- * sends too slowly while other requests wait for the pool: then a few clients with slow bodies could keep all permits.
+ * sends too slowly while the pool is full: otherwise a few clients with slow bodies could keep all permits.
  *
  * <p>Only the time in which the client is asked for more counts. While the upstream takes nothing, the client cannot send. When the
  * upstream has begun to answer, both sides may talk as they like, as a stream of gRPC does. Most bodies are there as a whole when
@@ -31,10 +30,15 @@ final class PacedBody extends Flux<DataBuffer> {
     /**
      * How fast a body must come.
      *
-     * @param pauseNanos the longest time without a byte; 0 for any
-     * @param bytesPerSecond on average of {@link #WINDOW_SECONDS}, while other requests wait; 0 for any
+     * @param pauseNanos the longest time without a byte; 0 for no limit
+     * @param bytesPerSecond on average of {@link #WINDOW_SECONDS}, while the pool is full; 0 for no limit
      */
-    record Pace(long pauseNanos, long bytesPerSecond) {}
+    record Pace(long pauseNanos, long bytesPerSecond) {
+
+        boolean hasNoLimit() {
+            return pauseNanos == 0 && bytesPerSecond == 0;
+        }
+    }
 
     /** A client that sends in bursts, or loses a packet, must not look slow. */
     static final int WINDOW_SECONDS = 10;
@@ -44,47 +48,27 @@ final class PacedBody extends Flux<DataBuffer> {
     private final Flux<DataBuffer> body;
     private final Pace pace;
     private final PermitPool pool;
-    private final BooleanSupplier isAnswered;
-    private final Executor loop;
-    private final Scheduler time;
+    private final BooleanSupplier mustSend;
+    private final EventLoop loop;
 
-    private PacedBody(
-            Flux<DataBuffer> body,
-            Pace pace,
-            PermitPool pool,
-            BooleanSupplier isAnswered,
-            Executor loop,
-            Scheduler time) {
+    /**
+     * @param mustSend whether the client can send, and has to; asked on the event loop
+     * @param loop the event loop of the client's connection
+     */
+    PacedBody(Flux<DataBuffer> body, Pace pace, PermitPool pool, BooleanSupplier mustSend, EventLoop loop) {
         this.body = body;
         this.pace = pace;
         this.pool = pool;
-        this.isAnswered = isAnswered;
+        this.mustSend = mustSend;
         this.loop = loop;
-        this.time = time;
-    }
-
-    /**
-     * @param isAnswered whether the upstream has begun to answer
-     * @param loop on which the parts of the body come
-     */
-    static Flux<DataBuffer> of(
-            Flux<DataBuffer> body,
-            Pace pace,
-            PermitPool pool,
-            BooleanSupplier isAnswered,
-            Executor loop,
-            Scheduler time) {
-        return pace.pauseNanos() == 0 && pace.bytesPerSecond() == 0
-                ? body
-                : new PacedBody(body, pace, pool, isAnswered, loop, time);
     }
 
     @Override
     public void subscribe(CoreSubscriber<? super DataBuffer> reader) {
-        body.subscribe(new Reading(reader));
+        // The limits are looked at on the event loop; a body that was read ahead may come on another thread.
+        body.subscribe(new Reading(Operators.serialize(reader)));
     }
 
-    /** All but {@link #request} and {@link #cancel} runs on the event loop. */
     private final class Reading implements CoreSubscriber<DataBuffer>, Subscription {
 
         private static final AtomicLongFieldUpdater<Reading> ASKED =
@@ -93,28 +77,30 @@ final class PacedBody extends Flux<DataBuffer> {
                 AtomicIntegerFieldUpdater.newUpdater(Reading.class, "over");
 
         private final CoreSubscriber<? super DataBuffer> reader;
-        private @Nullable Subscription source;
-        /** Parts that the upstream would take now; it is the client's turn while there are any. */
+        private volatile @Nullable Subscription source;
+        /** Parts that the upstream would take now; the client has to send while there are any. */
         private volatile long asked;
 
         @SuppressWarnings("UnusedVariable") // Its updater uses it.
         private volatile int over;
 
-        private volatile Disposable timer = Disposables.disposed();
-        /** When the client's turn began. */
-        private volatile long turnBegan;
-        /** That, or when its latest part came. */
+        private volatile @Nullable Future<?> timer;
+        /** When the client was asked again after it was not, or when its latest part came. */
         private volatile long since;
 
-        private long windowBegan;
-        private long bytesInWindow;
+        /** When the client was asked again after it was not. */
+        private volatile long askedSince;
+        /** The time of the window in which the client was asked, before {@link #askedSince}. */
+        private volatile long askedBefore;
+
+        private volatile long bytesInWindow;
 
         Reading(CoreSubscriber<? super DataBuffer> reader) {
             this.reader = reader;
         }
 
         private long now() {
-            return time.now(TimeUnit.NANOSECONDS);
+            return loop.ticker().nanoTime();
         }
 
         @Override
@@ -122,19 +108,18 @@ final class PacedBody extends Flux<DataBuffer> {
             source = subscription;
             reader.onSubscribe(this);
             // The reader has asked by now, and got what was there.
-            if (over == 0) {
-                since = now();
-                beginWindow();
-                arm();
+            if (over == 0 && subscription != Operators.emptySubscription()) {
+                arm(now());
             }
         }
 
         @Override
         public void request(long n) {
-            if (Operators.addCap(ASKED, this, n) == 0) {
-                turnBegan = now();
-                since = turnBegan;
+            if (asked == 0) { // Before it is asked: the event loop may look at any time.
+                askedSince = now();
+                since = askedSince;
             }
+            Operators.addCap(ASKED, this, n);
             Subscription asking = source;
             if (asking != null) {
                 asking.request(n);
@@ -142,26 +127,26 @@ final class PacedBody extends Flux<DataBuffer> {
         }
 
         @Override
+        @SuppressWarnings("NonAtomicVolatileUpdate") // Parts come one after the other, and only the looks read these.
         public void onNext(DataBuffer part) {
+            if (over != 0) {
+                DataBufferUtils.release(part);
+                return;
+            }
             since = now();
             bytesInWindow += part.readableByteCount();
-            Operators.produced(ASKED, this, 1);
+            if (Operators.produced(ASKED, this, 1) == 0) {
+                askedBefore += since - askedSince;
+            }
             reader.onNext(part);
-        }
-
-        /** A window does not begin before the client's turn. */
-        private long windowAge(long now) {
-            return Math.min(now - windowBegan, now - turnBegan);
-        }
-
-        private void beginWindow() {
-            windowBegan = now();
-            bytesInWindow = 0;
         }
 
         private boolean end() {
             boolean isFirst = OVER.compareAndSet(this, 0, 1);
-            timer.dispose();
+            Future<?> armed = timer;
+            if (armed != null) {
+                armed.cancel(false);
+            }
             return isFirst;
         }
 
@@ -195,56 +180,65 @@ final class PacedBody extends Flux<DataBuffer> {
             return reader.currentContext();
         }
 
-        private void arm() {
-            long now = now();
-            long next = pace.bytesPerSecond() == 0 ? Long.MAX_VALUE : WINDOW_NANOS - windowAge(now);
-            if (pace.pauseNanos() > 0) {
-                next = Math.min(next, asked == 0 ? pace.pauseNanos() : since + pace.pauseNanos() - now);
+        // ---- on the event loop ----
+
+        private void arm(long now) {
+            long untilPause =
+                    pace.pauseNanos() == 0 ? Long.MAX_VALUE : pace.pauseNanos() - (asked == 0 ? 0 : now - since);
+            long untilWindow = WINDOW_NANOS - askedInWindow(now);
+            try {
+                timer = loop.schedule(
+                        this::look, Math.max(1_000_000, Math.min(untilPause, untilWindow)), TimeUnit.NANOSECONDS);
+            } catch (RejectedExecutionException shutDown) {
+                return; // Its connections are closed then.
             }
-            timer = time.schedule(() -> onLoop(this::look), Math.max(1, next), TimeUnit.NANOSECONDS);
             if (over != 0) {
-                timer.dispose();
+                end();
             }
+        }
+
+        private long askedInWindow(long now) {
+            return askedBefore + (asked == 0 ? 0 : now - askedSince);
+        }
+
+        private void beginWindow(long now) {
+            bytesInWindow = 0;
+            askedBefore = 0;
+            askedSince = now;
         }
 
         private void look() {
-            if (over != 0 || isAnswered.getAsBoolean()) {
+            if (over != 0) {
                 return;
             }
             long now = now();
-            if (asked == 0) {
-                beginWindow();
-            } else if (pace.pauseNanos() > 0 && now - since >= pace.pauseNanos()) {
+            if (!mustSend.getAsBoolean()) {
+                since = now;
+                beginWindow(now);
+            } else if (asked > 0 && pace.pauseNanos() > 0 && now - since >= pace.pauseNanos()) {
                 giveUp();
                 return;
-            } else if (windowAge(now) >= WINDOW_NANOS) {
-                if (pace.bytesPerSecond() > 0 && bytesInWindow < pace.bytesPerSecond() * WINDOW_SECONDS) {
-                    giveUpIfOthersWait();
+            } else if (askedInWindow(now) >= WINDOW_NANOS) {
+                if (bytesInWindow < pace.bytesPerSecond() * WINDOW_SECONDS) {
+                    giveUpIfFull();
                 }
-                beginWindow();
+                beginWindow(now);
             }
-            arm();
+            arm(now);
         }
 
-        private void giveUpIfOthersWait() {
-            var unused = pool.totals().subscribe(totals -> {
-                if (totals.waiting() > 0) {
-                    onLoop(this::giveUp);
+        /** Who waits is seen too late: others may have been refused, or have waited at another gateway. */
+        private void giveUpIfFull() {
+            var unused = pool.totals().onErrorComplete().subscribe(totals -> {
+                if (totals.inFlight() >= totals.permits()) {
+                    loop.execute(this::giveUp);
                 }
             });
         }
 
-        private void onLoop(Runnable task) {
-            try {
-                loop.execute(task);
-            } catch (RejectedExecutionException shutDown) {
-                // Its connections are closed then.
-            }
-        }
-
         private void giveUp() {
             Subscription given = source;
-            if (end() && given != null) {
+            if (mustSend.getAsBoolean() && end() && given != null) {
                 given.cancel();
                 reader.onError(new SlowBodyException());
             }

@@ -12,6 +12,7 @@ import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.ClientLeftException;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.Decisions.Origin;
+import io.netty.channel.Channel;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -26,6 +27,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
+import reactor.netty.Connection;
 
 /**
  * The step of the admission that waits for the tenant's fair share of a pool, and holds the permits until the last byte
@@ -119,8 +121,18 @@ public record PermitStep(
         if (body.isUntouched() && !mayHaveBody(exchange.getRequest())) {
             return null;
         }
-        Executor loop = Exchanges.eventLoop(exchange);
-        return loop == null ? body.body() : PacedBody.of(body.body(), pace, pool, upstream::isAnswered, loop, time);
+        Connection client = Exchanges.connection(exchange);
+        if (client == null || pace.hasNoLimit()) {
+            return body.body();
+        }
+        Channel channel = client.channel();
+        Exchanges.setPaced(exchange);
+        return new PacedBody(
+                body.body(),
+                pace,
+                pool,
+                () -> !upstream.isAnswered() && ClientSocket.maySend(channel),
+                channel.eventLoop());
     }
 
     private static boolean mayHaveBody(ServerHttpRequest request) {

@@ -16,7 +16,7 @@ final class SlowBodyException extends RefusedException {
     private static final Refusal REFUSAL = new Refusal(
             HttpStatus.REQUEST_TIMEOUT,
             "slow-body",
-            "The body of the request paused for too long, or came too slowly while other requests waited.",
+            "The body of the request paused for too long, or came too slowly while all permits were in use.",
             List.of(),
             null,
             headers -> headers.set(HttpHeaders.CONNECTION, "close"));

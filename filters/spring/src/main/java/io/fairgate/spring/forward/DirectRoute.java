@@ -172,16 +172,11 @@ final class DirectRoute implements Forward {
             to.set(HttpHeaders.HOST, host == null ? "" : host);
         }
         Flux<DataBuffer> body = exchange.getRequest().getBody();
-        return outbound.send((mayHaveBody(upstream) ? noted(body, call) : body).map(NettyDataBufferFactory::toByteBuf));
+        return outbound.send(
+                (Exchanges.isPaced(exchange) ? noted(body, call) : body).map(NettyDataBufferFactory::toByteBuf));
     }
 
-    private static boolean mayHaveBody(HttpClientRequest upstream) {
-        return !upstream.method().equals(HttpMethod.GET)
-                || upstream.requestHeaders().contains(HttpHeaders.CONTENT_LENGTH)
-                || upstream.requestHeaders().contains(HttpHeaders.TRANSFER_ENCODING);
-    }
-
-    /** The end of a body may come later than its last byte. */
+    /** Only of a client that must send at a certain pace: otherwise one could hold the upstream for ever. The end may come later than the last byte. */
     private static Flux<DataBuffer> noted(Flux<DataBuffer> body, UpstreamCall call) {
         return body.doOnNext(part -> call.sends()).doOnComplete(call::sends);
     }

@@ -63,8 +63,8 @@ public record FairgateProperties(
     /**
      * How fast clients must be.
      *
-     * @param bodyPause the longest pause in the body of a request that holds permits; 0 for any
-     * @param minRate the bytes in a second that such a body must have while other requests wait for its pool; 0 for any
+     * @param bodyPause the longest pause in the body of a request that holds permits; 0 for no limit
+     * @param minRate the bytes in a second that such a body must have while its pool is full; 0 for no limit
      */
     public record Clients(
             @DefaultValue("10s") DurationSetting bodyPause,

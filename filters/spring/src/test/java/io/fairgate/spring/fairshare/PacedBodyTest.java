@@ -11,27 +11,33 @@ import io.fairgate.shares.TenantShares;
 import io.fairgate.spring.fairshare.PacedBody.Pace;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.TestTime;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DefaultDataBufferFactory;
+import org.springframework.core.io.buffer.NettyDataBuffer;
+import org.springframework.core.io.buffer.NettyDataBufferFactory;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 import reactor.test.publisher.TestPublisher;
 
-/** Bodies in virtual time: at most ten seconds of pause, and a hundred bytes a second while others wait. */
+/** Bodies in virtual time: at most ten seconds of pause, and a hundred bytes a second while the pool is full. */
 class PacedBodyTest {
 
     private static final Pace PACE = new Pace(TimeUnit.SECONDS.toNanos(10), 100);
 
     private final TestTime time = new TestTime();
+    private final EmbeddedChannel connection = new EmbeddedChannel();
     private final PermitPool pool = pool();
     private final TestPublisher<DataBuffer> client = TestPublisher.create();
     private final AtomicBoolean answered = new AtomicBoolean();
@@ -67,27 +73,40 @@ class PacedBodyTest {
         return new EmbeddedPermitPool("pool", settings, TenantShares.EQUAL, time, PoolListener.NONE);
     }
 
+    private Flux<DataBuffer> body(Flux<DataBuffer> source, Pace pace) {
+        return new PacedBody(source, pace, pool, () -> !answered.get(), connection.eventLoop());
+    }
+
     private void read(Pace pace) {
-        PacedBody.of(client.flux(), pace, pool, answered::get, Runnable::run, time)
-                .subscribe(upstream);
+        body(client.flux(), pace).subscribe(upstream);
         upstream.request(1_000);
     }
 
+    private static DataBuffer part(int bytes) {
+        return DefaultDataBufferFactory.sharedInstance.wrap(new byte[bytes]);
+    }
+
     private void send(int bytes) {
-        client.next(DefaultDataBufferFactory.sharedInstance.wrap(new byte[bytes]));
+        client.next(part(bytes));
     }
 
     private void pass(int seconds) {
-        time.advanceBy(Duration.ofSeconds(seconds));
+        for (int i = 0; i < seconds; i++) {
+            connection.advanceTimeBy(1, TimeUnit.SECONDS);
+            connection.runPendingTasks();
+        }
     }
 
-    /** Two requests for the only permit: one has it, one waits. */
-    private void othersWait() {
-        for (int i = 0; i < 2; i++) {
-            var unused = pool.withPermit(PermitRequest.of(TenantId.of("a")), Mono.never())
-                    .subscribe();
-        }
+    /** From now on, the pool is full. */
+    private void usePermits() {
+        var unused = pool.withPermit(PermitRequest.of(TenantId.of("a")), Mono.never())
+                .subscribe();
         time.runDue();
+    }
+
+    @BeforeEach
+    void freeze() {
+        connection.freezeTime();
     }
 
     @Test
@@ -108,9 +127,8 @@ class PacedBodyTest {
 
     @Test
     void while_the_upstream_takes_nothing_the_client_has_no_pause() {
-        PacedBody.of(client.flux(), PACE, pool, answered::get, Runnable::run, time)
-                .subscribe(upstream);
-        othersWait();
+        body(client.flux(), PACE).subscribe(upstream);
+        usePermits();
         pass(3605);
         assertThat(seen).isEmpty();
         upstream.request(1);
@@ -124,14 +142,14 @@ class PacedBodyTest {
     }
 
     @Test
-    void a_slow_body_ends_when_others_wait() {
+    void a_slow_body_ends_when_the_pool_is_full() {
         read(PACE);
         for (int i = 0; i < 100; i++) {
             pass(1);
             send(99);
         }
         assertThat(seen).hasSize(100);
-        othersWait();
+        usePermits();
         for (int i = 0; i < 11; i++) {
             pass(1);
             send(99);
@@ -143,7 +161,7 @@ class PacedBodyTest {
     @Test
     void a_body_that_is_fast_enough_on_average_does_not_end() {
         read(PACE);
-        othersWait();
+        usePermits();
         for (int i = 0; i < 20; i++) {
             pass(9);
             send(1000);
@@ -156,7 +174,7 @@ class PacedBodyTest {
     @Test
     void when_the_upstream_has_begun_to_answer_no_limit_counts() {
         read(PACE);
-        othersWait();
+        usePermits();
         pass(9);
         send(1);
         answered.set(true);
@@ -168,10 +186,11 @@ class PacedBodyTest {
 
     @Test
     void each_limit_can_be_off() {
-        assertThat(PacedBody.of(Flux.empty(), new Pace(0, 0), pool, answered::get, Runnable::run, time))
-                .isNotInstanceOf(PacedBody.class);
+        assertThat(new Pace(0, 0).hasNoLimit()).isTrue();
+        assertThat(new Pace(1, 0).hasNoLimit()).isFalse();
+        assertThat(new Pace(0, 1).hasNoLimit()).isFalse();
         read(new Pace(PACE.pauseNanos(), 0));
-        othersWait();
+        usePermits();
         for (int i = 0; i < 20; i++) {
             pass(9);
             send(1);
@@ -184,38 +203,55 @@ class PacedBodyTest {
         read(new Pace(0, 100));
         pass(3600);
         assertThat(seen).isEmpty();
-        othersWait();
-        pass(10);
+        usePermits();
+        pass(11);
         assertThat(seen).containsExactly("SlowBodyException");
     }
 
     @Test
     void a_body_that_is_there_needs_no_timer_and_one_that_has_ended_leaves_none() {
-        int before = time.timersLeft();
-        PacedBody.of(
-                        Flux.just(DefaultDataBufferFactory.sharedInstance.wrap(new byte[3])),
-                        PACE,
-                        pool,
-                        answered::get,
-                        Runnable::run,
-                        time)
-                .subscribe();
-        assertThat(time.timersLeft()).isEqualTo(before);
+        body(Flux.just(part(3)), PACE).subscribe();
+        body(Flux.empty(), PACE).subscribe();
+        assertThat(connection.runScheduledPendingTasks()).isNegative();
         read(PACE);
-        assertThat(time.timersLeft()).isEqualTo(before + 1);
+        assertThat(connection.runScheduledPendingTasks()).isPositive();
         client.complete();
-        assertThat(time.timersLeft()).isEqualTo(before);
+        assertThat(connection.runScheduledPendingTasks()).isNegative();
         assertThat(seen).containsExactly("whole");
     }
 
     @Test
     void a_cancelled_body_leaves_no_timer() {
-        int before = time.timersLeft();
         read(PACE);
         upstream.cancel();
-        assertThat(time.timersLeft()).isEqualTo(before);
+        assertThat(connection.runScheduledPendingTasks()).isNegative();
         client.assertCancelled();
         pass(60);
         assertThat(seen).isEmpty();
+    }
+
+    /** As a client could do with many small parts in one segment: then the upstream's demand is used up for a moment. */
+    @Test
+    void moments_in_which_the_upstream_takes_nothing_do_not_begin_a_new_window() {
+        body(client.flux(), PACE).subscribe(upstream);
+        usePermits();
+        for (int i = 0; i < 4; i++) {
+            upstream.request(1);
+            pass(4);
+            send(1);
+        }
+        assertThat(seen).last().isEqualTo("SlowBodyException");
+    }
+
+    @Test
+    void a_part_that_comes_too_late_is_released() {
+        TestPublisher<DataBuffer> late = TestPublisher.createNoncompliant(TestPublisher.Violation.CLEANUP_ON_TERMINATE);
+        body(late.flux(), PACE).subscribe(upstream);
+        upstream.request(1_000);
+        pass(10);
+        NettyDataBuffer part = new NettyDataBufferFactory(UnpooledByteBufAllocator.DEFAULT).allocateBuffer(8);
+        late.next(part);
+        assertThat(part.isAllocated()).isFalse();
+        assertThat(seen).containsExactly("SlowBodyException");
     }
 }

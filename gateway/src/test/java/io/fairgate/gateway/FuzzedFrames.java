@@ -26,7 +26,20 @@ final class FuzzedFrames implements FuzzedRequests {
     private static final int MOST_TYPES = 12;
 
     /** One frame; its length is that of the payload, unless it was changed. */
-    record Frame(int length, int type, int flags, int stream, byte[] payload) {
+    private static final class Frame {
+        final int length;
+        final int type;
+        final int flags;
+        final int stream;
+        final byte[] payload;
+
+        Frame(int length, int type, int flags, int stream, byte[] payload) {
+            this.length = length;
+            this.type = type;
+            this.flags = flags;
+            this.stream = stream;
+            this.payload = payload;
+        }
 
         Frame(int type, int flags, int stream, byte[] payload) {
             this(payload.length, type, flags, stream, payload);

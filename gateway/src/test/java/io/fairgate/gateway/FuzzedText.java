@@ -58,7 +58,7 @@ final class FuzzedText implements FuzzedRequests {
             "Forwarded: for=1.2.3.4\r\n",
             "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
             "\u00ff",
-            "\u00c3\u0028");
+            "\u00c3(");
 
     /** Most requests in one connection. */
     private static final int MOST_REQUESTS = 10;

@@ -3,7 +3,7 @@ package io.fairgate.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import org.jspecify.annotations.Nullable;
+import java.util.Objects;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -32,11 +32,8 @@ class ManagementAccessTest {
     private static RawAnswer ask(String start, String... fields) throws IOException {
         try (RawClient client = new RawClient(gateway.managementPort())) {
             String lines = fields.length == 0 ? "" : String.join("\r\n", fields) + "\r\n";
-            @Nullable
-            RawAnswer answer = client.send(start + " HTTP/1.1\r\n" + lines + "Connection: close\r\n\r\n")
-                    .answer();
-            assertThat(answer).isNotNull();
-            return answer;
+            return Objects.requireNonNull(client.send(start + " HTTP/1.1\r\n" + lines + "Connection: close\r\n\r\n")
+                    .answer());
         }
     }
 

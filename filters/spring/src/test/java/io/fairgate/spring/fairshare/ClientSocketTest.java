@@ -29,7 +29,7 @@ class ClientSocketTest {
     void a_client_has_left_when_its_channel_is_closed() {
         EmbeddedChannel channel = new EmbeddedChannel();
         assertThat(ClientSocket.hasLeft(Connection.from(channel))).isFalse();
-        channel.close();
+        var unused = channel.close();
         assertThat(ClientSocket.hasLeft(Connection.from(channel))).isTrue();
     }
 }

@@ -45,6 +45,11 @@ final class PacedBody extends Flux<DataBuffer> {
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(WINDOW_SECONDS);
 
+    /** Between two looks at a body. It may be so long unnoticed that the client may send, or may not. */
+    private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
     private final Flux<DataBuffer> body;
     private final Pace pace;
     private final PermitPool pool;
@@ -183,12 +188,10 @@ final class PacedBody extends Flux<DataBuffer> {
         // ---- on the event loop ----
 
         private void arm(long now) {
-            long untilPause =
-                    pace.pauseNanos() == 0 ? Long.MAX_VALUE : pace.pauseNanos() - (asked == 0 ? 0 : now - since);
-            long untilWindow = WINDOW_NANOS - askedInWindow(now);
+            long untilPause = pace.pauseNanos() - (now - since);
+            long next = pace.pauseNanos() == 0 || asked == 0 ? MOST_NANOS : Math.min(untilPause, MOST_NANOS);
             try {
-                timer = loop.schedule(
-                        this::look, Math.max(1_000_000, Math.min(untilPause, untilWindow)), TimeUnit.NANOSECONDS);
+                timer = loop.schedule(this::look, Math.max(LEAST_NANOS, next), TimeUnit.NANOSECONDS);
             } catch (RejectedExecutionException shutDown) {
                 return; // Its connections are closed then.
             }
@@ -227,10 +230,13 @@ final class PacedBody extends Flux<DataBuffer> {
             arm(now);
         }
 
-        /** Who waits is seen too late: others may have been refused, or have waited at another gateway. */
+        /**
+         * Not only if requests wait: others may have been refused, or wait at another gateway. Requests that wait may need more permits
+         * than are free.
+         */
         private void giveUpIfFull() {
             var unused = pool.totals().onErrorComplete().subscribe(totals -> {
-                if (totals.inFlight() >= totals.permits()) {
+                if (totals.inFlight() >= totals.permits() || totals.waiting() > 0) {
                     loop.execute(this::giveUp);
                 }
             });

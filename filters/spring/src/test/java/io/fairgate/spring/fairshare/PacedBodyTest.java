@@ -244,6 +244,33 @@ class PacedBodyTest {
     }
 
     @Test
+    void a_fast_body_passes_an_upstream_that_takes_one_part_at_a_time() {
+        body(client.flux(), PACE).subscribe(upstream);
+        usePermits();
+        for (int i = 0; i < 60; i++) {
+            upstream.request(1);
+            pass(1);
+            send(200);
+        }
+        assertThat(seen).hasSize(60).containsOnly("200");
+    }
+
+    /** Over HTTP/2, while other streams use up the window of the connection. */
+    @Test
+    void the_time_in_which_the_client_may_not_send_does_not_count() {
+        read(PACE);
+        usePermits();
+        pass(5);
+        answered.set(true);
+        pass(3600);
+        answered.set(false);
+        pass(9);
+        assertThat(seen).isEmpty();
+        pass(2);
+        assertThat(seen).containsExactly("SlowBodyException");
+    }
+
+    @Test
     void a_part_that_comes_too_late_is_released() {
         TestPublisher<DataBuffer> late = TestPublisher.createNoncompliant(TestPublisher.Violation.CLEANUP_ON_TERMINATE);
         body(late.flux(), PACE).subscribe(upstream);

@@ -17,7 +17,7 @@ class LongUploadTest {
     @Test
     void it_is_served_while_its_parts_come() throws Exception {
         both.start(
-                TestPolicy.onePool("http://UPSTREAM", "permits: 1"),
+                TestPolicy.onePool("http://UPSTREAM", "permits: 2"),
                 "--spring.cloud.gateway.server.webflux.httpclient.response-timeout=9s");
         try (RawClient client = new RawClient(both.gateway().port())) {
             client.send("POST /fair/x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: a\r\nTransfer-Encoding: chunked\r\n\r\n");

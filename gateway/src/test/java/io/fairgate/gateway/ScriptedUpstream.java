@@ -37,6 +37,7 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
 
     private final ServerSocket server;
     private final Map<String, Script> scripts = new ConcurrentHashMap<>();
+    private final Set<String> readingItself = ConcurrentHashMap.newKeySet();
     private final AtomicInteger now = new AtomicInteger();
     private final AtomicInteger highest = new AtomicInteger();
     private final Queue<String> heads = new ConcurrentLinkedQueue<>();
@@ -56,6 +57,12 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
     ScriptedUpstream on(String path, Script script) {
         scripts.put(path, script);
         return this;
+    }
+
+    /** The script begins when the head has come, and reads the body itself. */
+    ScriptedUpstream onHead(String path, Script script) {
+        readingItself.add(path);
+        return on(path, script);
     }
 
     String url() {
@@ -207,7 +214,8 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
         String path = requestLine(head).split(" ", 3)[1];
         highest.accumulateAndGet(now.incrementAndGet(), Math::max);
         try {
-            RawBody body = path.startsWith("/ws") ? new RawBody(true, "") : RawBody.read(head, in);
+            boolean isLeft = path.startsWith("/ws") || readingItself.contains(path);
+            RawBody body = isLeft ? new RawBody(true, "") : RawBody.read(head, in);
             if (body.isComplete()) {
                 received.add(new Received(head, body.text()));
                 scripts.getOrDefault(path, OK).answer(exchange);

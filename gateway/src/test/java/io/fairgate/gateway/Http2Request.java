@@ -8,7 +8,7 @@ import java.util.Map;
 /**
  * A request of HTTP/2 as a case of the corpus has it.
  *
- * @param rest what follows the head, in this order; the last part ends the stream, or the head if there is none
+ * @param rest the parts of the body and the trailers, in this order. The last of them ends the stream; without any, the head does
  */
 record Http2Request(Http2Headers head, List<Part> rest) {
 

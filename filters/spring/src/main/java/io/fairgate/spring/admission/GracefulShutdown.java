@@ -20,7 +20,7 @@ import reactor.core.scheduler.Scheduler;
 
 /**
  * Shuts the gateway down gracefully. When the application stops, requests are served as before for the grace time, so that load
- * balancers can notice; their clients are told to send the next ones elsewhere ({@code Connection: close}, GOAWAY). Then new
+ * balancers can notice. {@code Connection: close} and GOAWAY tell the clients to send their next requests elsewhere. Then new
  * requests are refused, waiting requests are served for the drain time and then refused, and requests in flight are finished.
  *
  * <p>This lifecycle stops first, while the web server and the management port still answer: the readiness probe, which

@@ -118,8 +118,8 @@ public record PermitStep(
     /** The body for the upstream; null if the request can be sent as it was received, with nothing to read first. */
     private @Nullable Flux<DataBuffer> paced(
             ServerWebExchange exchange, ReadAheadBody body, PermitPool pool, UpstreamConnection upstream) {
-        if (body.isUntouched() && !mayHaveBody(exchange.getRequest())) {
-            return null;
+        if (!mayHaveBody(exchange.getRequest())) {
+            return body.isUntouched() ? null : body.body();
         }
         Connection client = Exchanges.connection(exchange);
         if (client == null || pace.hasNoLimit()) {

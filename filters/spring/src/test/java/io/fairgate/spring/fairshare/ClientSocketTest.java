@@ -16,7 +16,9 @@ class ClientSocketTest {
     /** Its streams are closed later, each by a task of its own. */
     @Test
     void a_client_has_left_when_its_connection_is_closed_and_its_stream_is_not_yet() {
-        assumeThat(Epoll.isAvailable()).isTrue();
+        assumeThat(Epoll.isAvailable())
+                .as("Linux, whose transport can be asked for the state of a connection")
+                .isTrue();
         Channel connection = new EpollSocketChannel();
         connection.unsafe().closeForcibly();
         EmbeddedChannel stream = new EmbeddedChannel(connection, DefaultChannelId.newInstance(), true, false);

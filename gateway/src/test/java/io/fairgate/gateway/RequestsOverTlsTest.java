@@ -87,6 +87,41 @@ class RequestsOverTlsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"HTTP_1_1", "NONE", "NOT_OFFERED"})
+    void a_websocket_is_passed_through(Choice choice) throws Exception {
+        start(choice);
+        both.upstream().onHead("/fair/ws", exchange -> {
+            exchange.send(WebSocketTunnelTest.ACCEPT + "x".repeat(100_000));
+            exchange.send("got " + (char) exchange.in().read());
+            exchange.socket().close();
+        });
+        try (RawClient client = client(choice)) {
+            client.send(
+                    "GET /fair/ws HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: a\r\n" + WebSocketTunnelTest.FIELDS + "\r\n");
+            client.readUntil("xxx");
+            assertThat(client.send("?").readAll()).endsWith("xxxgot ?");
+        }
+    }
+
+    /** The end of TLS alone, without the end of the connection under it. */
+    @Test
+    void a_client_that_ends_tls_ends_its_websocket() throws Exception {
+        start(Choice.HTTP_1_1);
+        both.upstream().onHead("/fair/ws", exchange -> {
+            exchange.send(WebSocketTunnelTest.ACCEPT);
+            exchange.awaitClose();
+        });
+        try (SSLSocket socket = socket("http/1.1")) {
+            RawClient client = new RawClient(socket);
+            client.send(
+                    "GET /fair/ws HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: a\r\n" + WebSocketTunnelTest.FIELDS + "\r\n");
+            client.readUntil("\r\n\r\n");
+            socket.shutdownOutput();
+            both.gateway().awaitInFlight("pool", 0);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"HTTP_1_1", "NONE", "NOT_OFFERED"})
     void the_last_of_several_requests_is_answered(Choice choice) throws Exception {
         start(choice);
         CountDownLatch answerFirst = new CountDownLatch(1);

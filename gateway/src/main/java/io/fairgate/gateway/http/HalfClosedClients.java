@@ -112,6 +112,7 @@ public final class HalfClosedClients extends ChannelDuplexHandler {
 
     /** Removes this handler: the connection is closed as soon as the client closes its side. */
     private void leaveToNetty(ChannelHandlerContext context) {
+        unanswered = 0;
         context.channel().config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, false);
         context.pipeline().remove(this);
     }

@@ -85,13 +85,24 @@ public final class PipelinedRequests extends ChannelDuplexHandler {
     @Override
     public void write(ChannelHandlerContext context, Object part, ChannelPromise promise) {
         if (part instanceof HttpResponse response && response.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS)) {
-            context.pipeline().remove(this); // What follows are no requests.
-            var unused = context.write(part, promise);
+            switchProtocols(context, part, promise);
         } else if (unanswered.written(part)) {
             isSending = true;
             var unused = context.write(part, promise.unvoid().addListener(whenSent));
         } else {
             var unused = context.write(part, promise);
+        }
+    }
+
+    /** What follows are no requests. A client that has sent more before it could know that is disconnected: it was read as a request. */
+    private void switchProtocols(ChannelHandlerContext context, Object response, ChannelPromise promise) {
+        boolean isLost = waiting != null;
+        context.pipeline().remove(this);
+        if (isLost) {
+            ReferenceCountUtil.release(response);
+            var unused = context.close(promise);
+        } else {
+            var unused = context.write(response, promise);
         }
     }
 

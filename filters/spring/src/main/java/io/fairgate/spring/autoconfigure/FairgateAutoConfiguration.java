@@ -14,6 +14,7 @@ import io.fairgate.spring.policy.PolicyConfiguration;
 import io.fairgate.spring.quota.QuotaConfiguration;
 import io.fairgate.spring.refusal.RefusalConfiguration;
 import io.fairgate.spring.settings.FairgateProperties;
+import io.fairgate.spring.websocket.WebSocketConfiguration;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,6 +54,7 @@ import org.springframework.core.env.Environment;
     QuotaConfiguration.class,
     FairShareConfiguration.class,
     AdmissionConfiguration.class,
+    WebSocketConfiguration.class,
     ForwardConfiguration.class,
     DispatchConfiguration.class,
     ActuatorConfiguration.class

@@ -17,7 +17,7 @@ import org.springframework.context.annotation.Import;
 /** The pools, and the parts of the admission that hold their permits. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
-@Import({CachedBodyFilter.class, FairShareGatewayFilterFactory.class, HeldWebSockets.class})
+@Import({CachedBodyFilter.class, FairShareGatewayFilterFactory.class})
 public class FairShareConfiguration {
 
     /** The backend of the pools: another bean of this type puts them elsewhere. */

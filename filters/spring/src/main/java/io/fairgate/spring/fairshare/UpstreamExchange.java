@@ -48,11 +48,8 @@ final class UpstreamExchange implements CoreSubscriber<Connection>, Subscription
             return channel.eventLoop();
         }
 
-        /** Whether the headers are sent; not those of a WebSocket's handshake, because that is no work. */
         boolean hasSentHeaders() {
-            return connection instanceof HttpOperations<?, ?> exchange
-                    && exchange.hasSentHeaders()
-                    && !exchange.isWebsocket();
+            return connection instanceof HttpOperations<?, ?> exchange && exchange.hasSentHeaders();
         }
 
         /** Reactor Netty sends these when they are complete, but may report the end later, on another thread. */

@@ -3,8 +3,8 @@ package io.fairgate.spring.forward;
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.CACHED_REQUEST_BODY_ATTR;
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.CACHED_SERVER_HTTP_REQUEST_DECORATOR_ATTR;
 
+import io.fairgate.spring.websocket.Handshake;
 import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.net.URI;
 import java.util.Map;
@@ -43,7 +43,7 @@ final class DirectRequest {
                 && response.getNativeResponse() instanceof HttpServerResponse
                 && ServerHttpRequestDecorator.getNativeRequest(exchange.getRequest())
                         instanceof HttpServerRequest request
-                && !isUpgrade(request.requestHeaders())
+                && !Handshake.isRequested(request)
                 && !isGrpc(request.requestHeaders())
                 && isPlain(request.uri())
                 && !attributes.containsKey(CACHED_REQUEST_BODY_ATTR)
@@ -51,17 +51,11 @@ final class DirectRequest {
                 && !ServerWebExchangeUtils.isAlreadyRouted(exchange);
     }
 
-    /** An {@code Upgrade} field that {@code Connection} does not name is ignored (RFC 9110, 7.8). */
-    private static boolean isUpgrade(HttpHeaders headers) {
-        return headers.contains(HttpHeaderNames.UPGRADE)
-                && headers.containsValue(HttpHeaderNames.CONNECTION, HttpHeaderValues.UPGRADE, true);
-    }
-
-    /** The request without an {@code Upgrade} field that is to be ignored: Spring Cloud Gateway would answer 400. */
+    /** The request without an {@code Upgrade} field that is to be ignored: Spring Cloud Gateway would answer 400 to some. */
     static ServerWebExchange withoutIgnoredUpgrade(ServerWebExchange exchange) {
         if (ServerHttpRequestDecorator.getNativeRequest(exchange.getRequest()) instanceof HttpServerRequest request
                 && request.requestHeaders().contains(HttpHeaderNames.UPGRADE)
-                && !isUpgrade(request.requestHeaders())) {
+                && !Handshake.isRequested(request)) {
             return exchange.mutate()
                     .request(changed -> changed.headers(headers -> headers.remove("Upgrade")))
                     .build();

@@ -1,12 +1,11 @@
 package io.fairgate.spring.forward;
 
-import static org.springframework.cloud.gateway.support.RouteMetadataUtils.CONNECT_TIMEOUT_ATTR;
-import static org.springframework.cloud.gateway.support.RouteMetadataUtils.RESPONSE_TIMEOUT_ATTR;
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.PRESERVE_HOST_HEADER_ATTRIBUTE;
 
 import io.fairgate.spring.exchange.Carried;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
+import io.fairgate.spring.exchange.RouteTimeouts;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
@@ -16,7 +15,6 @@ import java.net.URI;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -70,14 +68,14 @@ final class DirectRoute implements Forward {
         URI to = route.getUri();
         this.filters = RouteFilters.of(route.getFilters());
         this.headers = headers;
-        Duration responseTimeout = responseTimeout(route, clientProperties);
+        Duration responseTimeout = RouteTimeouts.response(route, clientProperties);
         this.responseNanos = responseTimeout == null ? 0 : Math.max(1, responseTimeout.toNanos());
         this.streamed = properties.getStreamingMediaTypes();
-        Integer connectTimeout = connectTimeout(route, clientProperties);
+        Integer connectTimeout = RouteTimeouts.connect(route, clientProperties);
         HttpClient own =
                 connectTimeout == null ? client : client.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, connectTimeout);
-        String scheme = to.getScheme().toLowerCase(Locale.ROOT);
-        if (scheme.equals("http")) {
+        boolean isSecure = DirectRoutes.isSecure(to);
+        if (!isSecure) {
             // With its address known, the HTTP client need not parse a URI for each request.
             InetSocketAddress address = named(host(to), to.getPort() < 0 ? 80 : to.getPort());
             this.client = own.noSSL()
@@ -86,23 +84,8 @@ final class DirectRoute implements Forward {
             this.base = "";
         } else {
             this.client = own;
-            this.base = scheme + "://" + to.getHost() + (to.getPort() < 0 ? "" : ":" + to.getPort());
+            this.base = "https://" + to.getHost() + (to.getPort() < 0 ? "" : ":" + to.getPort());
         }
-    }
-
-    private static @Nullable Integer connectTimeout(Route route, HttpClientProperties properties) {
-        Object ofRoute = route.getMetadata().get(CONNECT_TIMEOUT_ATTR);
-        return ofRoute == null ? properties.getConnectTimeout() : Integer.valueOf(ofRoute.toString());
-    }
-
-    /** A negative number in the metadata switches the time-out off. */
-    private static @Nullable Duration responseTimeout(Route route, HttpClientProperties properties) {
-        Object ofRoute = route.getMetadata().get(RESPONSE_TIMEOUT_ATTR);
-        if (ofRoute == null) {
-            return route.getMetadata().containsKey(RESPONSE_TIMEOUT_ATTR) ? null : properties.getResponseTimeout();
-        }
-        long millis = ofRoute instanceof Number number ? number.longValue() : Long.parseLong(ofRoute.toString());
-        return millis < 0 ? null : Duration.ofMillis(millis);
     }
 
     private static String host(URI to) {

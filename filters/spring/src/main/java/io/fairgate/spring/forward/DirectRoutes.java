@@ -3,7 +3,6 @@ package io.fairgate.spring.forward;
 import io.fairgate.spring.settings.FairgateProperties.Forwarding;
 import java.net.URI;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -44,7 +43,9 @@ final class DirectRoutes {
             GATEWAY + "filter.WebsocketRoutingFilter",
             "io.fairgate.spring.admission.Admission",
             "io.fairgate.spring.fairshare.CachedBodyFilter",
-            "io.fairgate.spring.forward.ResponseConnectionFilter");
+            "io.fairgate.spring.forward.ResponseConnectionFilter",
+            "io.fairgate.spring.websocket.HandshakeFilter",
+            "io.fairgate.spring.websocket.TunnelFilter");
 
     /** Filters of headers whose work {@link UpstreamHeaders} does. */
     private static final Set<String> HEADERS_FILTERS = Set.of(
@@ -160,8 +161,7 @@ final class DirectRoutes {
         if (whyNone != null) {
             return whyNone;
         }
-        String scheme = to.getScheme() == null ? "" : to.getScheme().toLowerCase(Locale.ROOT);
-        if (!scheme.equals("http") && !scheme.equals("https")) {
+        if (!isSecure(to) && !hasScheme(to, "http", "ws")) {
             return "its URI is not http or https";
         }
         if (to.getHost() == null) {
@@ -172,6 +172,15 @@ final class DirectRoutes {
                 .findFirst()
                 .map(filter -> "the filter " + RouteFilters.name(filter))
                 .orElse(null);
+    }
+
+    /** Whether requests are sent over TLS. */
+    static boolean isSecure(URI to) {
+        return hasScheme(to, "https", "wss");
+    }
+
+    private static boolean hasScheme(URI to, String one, String other) {
+        return one.equalsIgnoreCase(to.getScheme()) || other.equalsIgnoreCase(to.getScheme());
     }
 
     /** Forgets all routes, because they may have changed. */

@@ -61,11 +61,6 @@ public class ForwardConfiguration {
     }
 
     @Bean
-    HttpClientCustomizer fairgateUnrequestedUpgrades() {
-        return UnrequestedUpgrades.REFUSED;
-    }
-
-    @Bean
     HttpClientCustomizer fairgateUpstreamBodyIdleTimeout(FairgateProperties properties) {
         return new UpstreamBodyIdleTimeout(properties.upstreamBodyIdle().value());
     }

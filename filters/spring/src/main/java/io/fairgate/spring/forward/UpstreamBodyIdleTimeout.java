@@ -4,6 +4,7 @@ import io.fairgate.spring.exchange.MovingDeadline;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.timeout.ReadTimeoutException;
 import java.time.Duration;
@@ -12,10 +13,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import reactor.netty.NettyPipeline;
 import reactor.netty.http.client.HttpClient;
-import reactor.netty.http.websocket.WebsocketInbound;
 
 /**
- * Limits how long an upstream may send nothing in the middle of a body, except of a WebSocket. The gateway's own
+ * Limits how long an upstream may send nothing in the middle of a body, but not of a WebSocket. The gateway's own
  * {@code response-timeout} ends with the headers, so a stalled upstream would hold its permit until {@code max-hold}.
  */
 record UpstreamBodyIdleTimeout(Duration idle) implements HttpClientCustomizer {
@@ -25,7 +25,7 @@ record UpstreamBodyIdleTimeout(Duration idle) implements HttpClientCustomizer {
     @Override
     public HttpClient customize(HttpClient client) {
         return client.doOnResponse((response, upstream) -> {
-            if (!(response instanceof WebsocketInbound)) {
+            if (!response.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS)) {
                 begin(upstream.channel().pipeline());
             }
         });

@@ -19,6 +19,7 @@ import org.springframework.util.unit.DataSize;
  * @param allowTrace whether {@code TRACE} is forwarded like other methods
  * @param forwarding how requests are sent to the upstreams
  * @param upstreamBodyIdle how long an upstream may send nothing in the middle of a response
+ * @param websocketIdle how long no bytes may pass in a WebSocket
  * @param clients how fast clients must be
  * @param metrics what metrics show
  */
@@ -33,6 +34,7 @@ public record FairgateProperties(
         @DefaultValue("false") boolean allowTrace,
         @DefaultValue("direct") Forwarding forwarding,
         @DefaultValue("30s") DurationSetting upstreamBodyIdle,
+        @DefaultValue("10m") DurationSetting websocketIdle,
         @DefaultValue Clients clients,
         @DefaultValue Metrics metrics) {
 
@@ -93,7 +95,9 @@ public record FairgateProperties(
         require(!shutdownGrace.value().isNegative(), "shutdown-grace", shutdownGrace.value(), ">= 0");
         require(!drainTime.value().isNegative(), "drain-time", drainTime.value(), ">= 0");
         require(!waitingBodies.isNegative(), "waiting-bodies", waitingBodies, ">= 0");
+        Duration websocket = websocketIdle.value();
         require(!idle.isZero() && !idle.isNegative(), "upstream-body-idle", idle, "> 0");
+        require(!websocket.isZero() && !websocket.isNegative(), "websocket-idle", websocket, "> 0");
     }
 
     private static void require(boolean isValid, String key, Object found, String expected) {

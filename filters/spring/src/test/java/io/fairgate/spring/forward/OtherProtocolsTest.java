@@ -26,6 +26,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.netty.DisposableServer;
+import reactor.netty.http.Http2SslContextSpec;
+import reactor.netty.http.HttpProtocol;
+import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.WebsocketServerSpec;
 
 /** HTTP/2 and WebSockets of clients, and upstreams over TLS. */
@@ -34,15 +37,25 @@ class OtherProtocolsTest {
     /** What the upstream of WebSockets got of their handshakes. */
     private static final Queue<String> HANDSHAKES = new ConcurrentLinkedQueue<>();
 
-    private static final DisposableServer SOCKETS = OwnLoop.server()
-            .route(routes -> routes.ws(
-                    "/ws/echo",
-                    (in, out) -> {
-                        HANDSHAKES.add(Http2Exchange.text(in.headers()).replaceAll("sec-websocket-key: .*", ""));
-                        return out.sendObject(in.receiveFrames().doOnNext(ReferenceCounted::retain));
-                    },
-                    WebsocketServerSpec.builder().protocols("two").build()))
-            .bindNow();
+    private static final DisposableServer SOCKETS = sockets(OwnLoop.server(), "/ws/echo");
+
+    /** It would choose HTTP/2, in which there is no upgrade. */
+    private static final DisposableServer TLS_SOCKETS = sockets(
+            OwnLoop.server()
+                    .protocol(HttpProtocol.H2, HttpProtocol.HTTP11)
+                    .secure(ssl -> ssl.sslContext(Http2SslContextSpec.forServer(keys()))),
+            "/wss/echo");
+
+    private static DisposableServer sockets(HttpServer server, String path) {
+        return server.route(routes -> routes.ws(
+                        path,
+                        (in, out) -> {
+                            HANDSHAKES.add(Http2Exchange.text(in.headers()).replaceAll("sec-websocket-key: .*", ""));
+                            return out.sendObject(in.receiveFrames().doOnNext(ReferenceCounted::retain));
+                        },
+                        WebsocketServerSpec.builder().protocols("two").build()))
+                .bindNow();
+    }
 
     private static final RecordingUpstream TLS = new RecordingUpstream(tls().getServerSocketFactory());
 
@@ -51,19 +64,27 @@ class OtherProtocolsTest {
             .setWebflux("httpclient.ssl.use-insecure-trust-manager", true)
             .routeTo("https://127.0.0.1:" + TLS.port(), "tls", List.of("Path=/tls/**"), List.of("FairShare=pool"))
             .routeTo("http://127.0.0.1:" + SOCKETS.port(), "sockets", List.of("Path=/ws/**"), List.of("FairShare=pool"))
+            .routeTo("wss://127.0.0.1:" + TLS_SOCKETS.port(), "wss", List.of("Path=/wss/**"), List.of("FairShare=pool"))
             .route("plain", "Path=/**");
 
     private static SSLContext tls() {
         try {
             SSLContext context = SSLContext.getInstance("TLS");
-            KeyManagerFactory keys = new CertificateBuilder()
+            context.init(keys().getKeyManagers(), null, null);
+            return context;
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static KeyManagerFactory keys() {
+        try {
+            return new CertificateBuilder()
                     .ecp256()
                     .subject("CN=127.0.0.1")
                     .setIsCertificateAuthority(true)
                     .buildSelfSigned()
                     .toKeyManagerFactory();
-            context.init(keys.getKeyManagers(), null, null);
-            return context;
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }
@@ -73,6 +94,7 @@ class OtherProtocolsTest {
     static void close() {
         TLS.close();
         SOCKETS.disposeNow();
+        TLS_SOCKETS.disposeNow();
     }
 
     /** What the upstream and a client of HTTP/2 get, which must be the same on both ways. */
@@ -157,14 +179,15 @@ class OtherProtocolsTest {
                 .contains("5 bytes) hello", "\n200\n");
     }
 
-    @Test
-    void a_websocket_is_forwarded_with_its_protocol_its_messages_and_its_end() throws Exception {
-        String chain = overWebSocket(Way.FILTER_CHAIN);
-        assertThat(overWebSocket(Way.DIRECT)).isEqualTo(chain);
-        assertThat(chain).contains("x-account: a", "protocol ", "echo hello", "closed 4001");
+    @ParameterizedTest
+    @ValueSource(strings = {"/ws/echo", "/wss/echo"})
+    void a_websocket_is_forwarded_with_its_protocol_its_messages_and_its_end(String path) throws Exception {
+        String chain = overWebSocket(Way.FILTER_CHAIN, path);
+        assertThat(overWebSocket(Way.DIRECT, path)).isEqualTo(chain);
+        assertThat(chain).contains("x-account: a", "protocol two", "echo hello", "closed 4001");
     }
 
-    private static String overWebSocket(Way way) throws Exception {
+    private static String overWebSocket(Way way, String path) throws Exception {
         HANDSHAKES.clear();
         Queue<String> got = new ConcurrentLinkedQueue<>();
         CompletableFuture<String> closed = new CompletableFuture<>();
@@ -174,7 +197,7 @@ class OtherProtocolsTest {
                 .header("X-Client", "1")
                 .subprotocols("one", "two")
                 .buildAsync(
-                        URI.create("ws://127.0.0.1:" + gateways.port(way) + "/ws/echo?a=b"), new Listener(got, closed))
+                        URI.create("ws://127.0.0.1:" + gateways.port(way) + path + "?a=b"), new Listener(got, closed))
                 .get(20, TimeUnit.SECONDS);
         got.add("protocol " + socket.getSubprotocol());
         socket.sendText("hello", true).get(20, TimeUnit.SECONDS);

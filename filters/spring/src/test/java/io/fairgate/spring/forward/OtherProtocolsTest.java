@@ -30,6 +30,7 @@ import reactor.netty.http.Http2SslContextSpec;
 import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.WebsocketServerSpec;
+import reactor.netty.tcp.SslProvider.GenericSslContextSpec;
 
 /** HTTP/2 and WebSockets of clients, and upstreams over TLS. */
 class OtherProtocolsTest {
@@ -43,7 +44,7 @@ class OtherProtocolsTest {
     private static final DisposableServer TLS_SOCKETS = sockets(
             OwnLoop.server()
                     .protocol(HttpProtocol.H2, HttpProtocol.HTTP11)
-                    .secure(ssl -> ssl.sslContext(Http2SslContextSpec.forServer(keys()))),
+                    .secure(ssl -> ssl.sslContext((GenericSslContextSpec<?>) Http2SslContextSpec.forServer(keys()))),
             "/wss/echo");
 
     private static DisposableServer sockets(HttpServer server, String path) {

@@ -77,8 +77,8 @@ class FiltersPageTest {
                 |---|---|
                 %s
 
-                These requests pass the chain on every route: WebSockets, gRPC, and targets with `//` or with characters that are not ASCII.
-                So do all requests of a route to another URI than `http` or `https`, such as `lb:`; and all requests of an application with
+                These requests pass the chain on every route: handshakes of WebSockets, gRPC, and targets with `//` or with characters that are not ASCII.
+                So do all requests of a route to another URI than `http`, `https`, `ws` or `wss`, such as `lb:`; and all requests of an application with
                 a `GlobalFilter` or `HttpHeadersFilter` of its own, and of every gateway with `fairgate.forwarding: filter-chain`.
 
                 ## Predicates

@@ -21,10 +21,13 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.Http2SslContextSpec;
 import reactor.netty.http.HttpProtocol;
@@ -33,6 +36,7 @@ import reactor.netty.http.server.WebsocketServerSpec;
 import reactor.netty.tcp.SslProvider.GenericSslContextSpec;
 
 /** HTTP/2 and WebSockets of clients, and upstreams over TLS. */
+@ExtendWith(OutputCaptureExtension.class)
 class OtherProtocolsTest {
 
     /** What the upstream of WebSockets got of their handshakes. */
@@ -182,9 +186,11 @@ class OtherProtocolsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/ws/echo", "/wss/echo"})
-    void a_websocket_is_forwarded_with_its_protocol_its_messages_and_its_end(String path) throws Exception {
+    void a_websocket_is_forwarded_with_its_protocol_its_messages_and_its_end(String path, CapturedOutput output)
+            throws Exception {
         String chain = overWebSocket(Way.FILTER_CHAIN, path);
         assertThat(overWebSocket(Way.DIRECT, path)).isEqualTo(chain);
+        assertThat(output.getAll()).as("an end is no failure").doesNotContain("DURING response");
         assertThat(chain).contains("x-account: a", "protocol two", "echo hello", "closed 4001");
     }
 

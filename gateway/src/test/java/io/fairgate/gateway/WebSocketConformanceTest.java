@@ -50,7 +50,9 @@ import reactor.netty.http.websocket.WebsocketOutbound;
 /** Whatever a client sends in a WebSocket, it gets from the upstream through the gateway what it gets without it. */
 class WebSocketConformanceTest {
 
-    private static final int MOST = 16 * 1024 * 1024;
+    /** Larger ones pass in {@link WebSocketTunnelTest}: Netty's detector of leaks notes each access to the upstream's buffers. */
+    private static final int MOST = 1024 * 1024;
+
     private static final byte[] NOTHING = {};
     private static final byte[] END = close(1000, "");
     private static final String DEFLATE = "Sec-WebSocket-Extensions: permessage-deflate\r\n";
@@ -156,7 +158,7 @@ class WebSocketConformanceTest {
     }
 
     static Stream<Case> messages() {
-        Stream<Case> sizes = IntStream.of(0, 1, 125, 126, 127, 128, 65_535, 65_536, 65_537, 1_000_000, MOST)
+        Stream<Case> sizes = IntStream.of(0, 1, 125, 126, 127, 128, 65_535, 65_536, 65_537, MOST)
                 .mapToObj(length -> Case.of("a binary message of " + length, frame(FIN | BINARY, bytes(length)))
                         .andWhenBack(length, END));
         Stream<Case> others = Stream.of(
@@ -172,7 +174,7 @@ class WebSocketConformanceTest {
                         END),
                 Case.of("two fragments", fragments(TEXT, utf8("fragment"), 4), END),
                 Case.of("a fragment for each byte", fragments(TEXT, utf8("κόσμε"), 1), END),
-                Case.of("16 MB in fragments", fragments(BINARY, bytes(MOST), 65_536))
+                Case.of("a megabyte in fragments", fragments(BINARY, bytes(MOST), 65_536))
                         .andWhenBack(MOST, END),
                 Case.of("fragments that are empty", frame(TEXT, NOTHING), frame(0, NOTHING), frame(FIN, NOTHING), END),
                 Case.of("a ping", frame(FIN | PING, NOTHING), END),
@@ -224,7 +226,7 @@ class WebSocketConformanceTest {
                 Case.of("a message behind the close", END, text("late")),
                 Case.of("a ping behind the close", END, frame(FIN | PING, NOTHING)),
                 Case.of("half a frame", Arrays.copyOf(text("hello"), 8)),
-                Case.of("half a message", frame(TEXT, utf8("hello"))));
+                Case.of("half a message", frame(TEXT, utf8("hello"))).andWhenBack(5, NOTHING));
         return Stream.concat(codes, others);
     }
 
@@ -300,7 +302,7 @@ class WebSocketConformanceTest {
     private static String play(int port, Case each, int length) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.setTcpNoDelay(true);
-            socket.setSoTimeout(30_000);
+            socket.setSoTimeout(60_000);
             OutputStream out = socket.getOutputStream();
             String version = each.fields().contains("Version") ? "" : "Sec-WebSocket-Version: 13\r\n";
             out.write(utf8("GET " + each.target() + " HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: a\r\n"

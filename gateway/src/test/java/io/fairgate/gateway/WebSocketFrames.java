@@ -30,7 +30,7 @@ final class WebSocketFrames {
 
     private WebSocketFrames() {}
 
-    /** A masked frame. @param first the first byte: FIN, the reserved bits and the opcode */
+    /** A masked frame; its first byte has FIN, the reserved bits and the opcode. */
     static byte[] frame(int first, byte[] payload) {
         byte[] masked = payload.clone();
         for (int i = 0; i < masked.length; i++) {

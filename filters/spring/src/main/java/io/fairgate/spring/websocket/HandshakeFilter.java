@@ -28,7 +28,6 @@ import org.springframework.cloud.gateway.config.HttpClientProperties;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.cloud.gateway.filter.headers.HttpHeadersFilter;
-import org.springframework.cloud.gateway.filter.headers.HttpHeadersFilter.Type;
 import org.springframework.cloud.gateway.route.Route;
 import org.springframework.core.Ordered;
 import org.springframework.http.HttpHeaders;
@@ -160,7 +159,8 @@ final class HandshakeFilter implements GlobalFilter, Ordered {
         }
         HttpHeaders headers = new HttpHeaders();
         upstream.responseHeaders().forEach(header -> headers.add(header.getKey(), header.getValue()));
-        HttpHeaders filtered = HttpHeadersFilter.filter(headersFilters, headers, exchange, Type.RESPONSE);
+        HttpHeaders filtered =
+                HttpHeadersFilter.filter(headersFilters, headers, exchange, HttpHeadersFilter.Type.RESPONSE);
         if (filtered.containsHeader(HttpHeaders.CONTENT_LENGTH)) {
             response.getHeaders().remove(HttpHeaders.TRANSFER_ENCODING);
         }

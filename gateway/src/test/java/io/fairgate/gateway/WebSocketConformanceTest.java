@@ -99,6 +99,7 @@ class WebSocketConformanceTest {
      * @param awaited how many bytes of messages must have come back before {@code last} is sent: Reactor Netty answers a close
      *     before messages that it has still to send
      */
+    @SuppressWarnings("ArrayRecordComponent") // Cases are not compared.
     private record Case(String name, String target, String fields, byte[] frames, int awaited, byte[] last) {
 
         static Case of(String name, byte[]... frames) {

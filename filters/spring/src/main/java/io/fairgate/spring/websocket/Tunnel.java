@@ -101,20 +101,16 @@ final class Tunnel {
         send(response);
         TunnelEnd.allowHalfClosure(client);
         pipeline.remove(HttpServerCodec.class);
+        if (clientEnd.hasEarlyBytes()) {
+            // The codec had them: they came before the response, and it may have skipped others as no part of a request.
+            close();
+            return;
+        }
         checkIdle();
         execute(upstream.channel(), () -> {
             upstream.begin(upstreamEnd);
-            execute(client, this::beginClient);
+            execute(client, () -> clientEnd.begin(Unpooled.EMPTY_BUFFER));
         });
-    }
-
-    /** Netty may have skipped a part of what a client has sent before it had its response, because that could not be a tunnel's. */
-    private void beginClient() {
-        if (clientEnd.hasEarlyBytes()) {
-            close();
-        } else {
-            clientEnd.begin(Unpooled.EMPTY_BUFFER);
-        }
     }
 
     private void send(HttpServerResponse response) {

@@ -102,7 +102,8 @@ final class Tunnel {
         TunnelEnd.allowHalfClosure(client);
         pipeline.remove(HttpServerCodec.class);
         if (clientEnd.hasEarlyBytes()) {
-            // The codec had them: they came before the response, and it may have skipped others as no part of a request.
+            // The codec had them: they came before the response, and it may have skipped others as no part of a
+            // request.
             close();
             return;
         }

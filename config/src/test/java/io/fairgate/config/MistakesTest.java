@@ -94,7 +94,7 @@ class MistakesTest {
 
         assertThat(invalid).hasMessage("""
                 fairgate.yml:1: pool: unknown key (expected: one of tenants, pools, routes, rate-limit-headers, metrics, enforce; did you mean pools?)
-                fairgate.yml:2: tenants: an empty list (expected: a mapping with keys of identify, forward-as, unknown, plans, members, groups, classes)""");
+                fairgate.yml:2: tenants: an empty list (expected: a mapping with keys of identify, trusted-proxies, proxy-headers, proxy-protocol, forward-as, unknown, plans, members, groups, classes)""");
     }
 
     @Test

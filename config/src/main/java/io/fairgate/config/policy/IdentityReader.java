@@ -18,6 +18,7 @@ import io.fairgate.policy.IdentitySource.CertificateName;
 import io.fairgate.policy.IdentitySource.Kind;
 import io.fairgate.policy.KeySetLocation;
 import io.fairgate.policy.TokenRules;
+import io.fairgate.policy.TrustedProxies;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -36,7 +37,7 @@ final class IdentityReader {
     private static final List<Cidr> PLACEHOLDER_NETWORKS = List.of(Cidr.parse("127.0.0.0/8"));
 
     private static final String TRUSTED_FROM =
-            "a list of the networks whose peers may send this header, such as 127.0.0.0/8";
+            "a list of the networks whose clients may send this header, such as 127.0.0.0/8";
 
     static final KnownKeys IDENTITY = new KnownKeys(
                     "tenants.identify[]",
@@ -92,11 +93,12 @@ final class IdentityReader {
     /** @param complete whether none of the ways of the file has a mistake */
     record Ways(List<IdentitySource> sources, boolean complete) {}
 
-    static Ways read(Section tenants) {
+    /** @param proxies the proxies in front of the gateway */
+    static Ways read(Section tenants, TrustedProxies proxies) {
         List<Value> items = tenants.items("identify");
         Map<IdentitySource, Value> sources = new LinkedHashMap<>();
         for (Value item : items) {
-            IdentitySource source = source(Section.open(item, IDENTITY));
+            IdentitySource source = source(Section.open(item, IDENTITY), proxies);
             if (source != null && isNew(source, item, sources)) {
                 sources.put(source, item);
             }
@@ -119,7 +121,7 @@ final class IdentityReader {
         return true;
     }
 
-    private static @Nullable IdentitySource source(Section section) {
+    private static @Nullable IdentitySource source(Section section, TrustedProxies proxies) {
         List<Kind> given = Stream.of(Kind.values())
                 .filter(kind -> section.get(kind.key()) != null)
                 .toList();
@@ -135,7 +137,7 @@ final class IdentityReader {
         }
         Kind kind = given.get(0);
         return switch (kind) {
-            case HEADER -> header(section);
+            case HEADER -> header(section, proxies);
             case API_KEY -> verified(kind, section, IdentityReader::apiKey);
             case JWT -> verified(kind, section, IdentityReader::token);
             case CLIENT_CERTIFICATE -> verified(kind, section, IdentityReader::certificate);
@@ -194,15 +196,23 @@ final class IdentityReader {
         return algorithms.isEmpty() ? Set.copyOf(TokenRules.DEFAULT_ALGORITHMS) : algorithms;
     }
 
-    private static @Nullable IdentitySource header(Section section) {
+    /** Without {@code trusted-from}, the header is for the trusted proxies. */
+    private static @Nullable IdentitySource header(Section section, TrustedProxies proxies) {
         Value networks = section.get("trusted-from");
-        if (networks == null && !section.mentions("trusted-from")) {
-            section.mistake("trusted-from", "missing", TRUSTED_FROM);
+        List<Cidr> trusted = List.of();
+        if (networks != null) {
+            trusted = TrustedNetworks.read(
+                    networks, section.items("trusted-from"), "send this header and choose its tenant");
+            TrustedNetworks.warnOfProxies(
+                    networks, trusted, proxies, "without trusted-from, the header is for the proxies alone");
+            trusted = trusted.isEmpty() ? PLACEHOLDER_NETWORKS : trusted;
+        } else if (section.mentions("trusted-from") || proxies.networks().isEmpty()) {
+            if (!section.mentions("trusted-from")) {
+                section.mistake("trusted-from", "missing", TRUSTED_FROM + ", or trusted-proxies, which set it");
+            }
+            trusted = PLACEHOLDER_NETWORKS;
         }
-        List<Cidr> trusted = networks == null
-                ? List.of()
-                : TrustedNetworks.read(networks, section.items("trusted-from"), "choose its tenant");
-        return section.accepted(way -> new IdentitySource.Header(
-                way.text("header", "X-Tenant-Id"), trusted.isEmpty() ? PLACEHOLDER_NETWORKS : trusted));
+        List<Cidr> from = trusted;
+        return section.accepted(way -> new IdentitySource.Header(way.text("header", "X-Tenant-Id"), from));
     }
 }

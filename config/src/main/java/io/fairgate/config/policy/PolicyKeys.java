@@ -54,6 +54,15 @@ final class PolicyKeys {
             "tenants",
             key("identify", NOT_EMPTY_LIST, "a list of ways to identify a tenant, such as - header: X-Tenant-Id")
                     .required(),
+            key(
+                    "trusted-proxies",
+                    NOT_EMPTY_LIST,
+                    "a list of the networks of the proxies in front, such as 10.0.0.0/8"),
+            key("proxy-headers", LIST, "a list of the headers that these proxies set on every request"),
+            key(
+                    "proxy-protocol",
+                    NOT_EMPTY_LIST,
+                    "a list of the networks that use the PROXY protocol, such as 10.0.0.7"),
             key("forward-as", TEXT, "the name of an HTTP header, or none"),
             key("unknown", TEXT, "refuse, or the name of a plan"),
             key("plans", NAMED, "a mapping of plans by name"),

@@ -6,6 +6,7 @@ import io.fairgate.config.yaml.KeyType;
 import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
+import io.fairgate.policy.Cidr;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -32,9 +33,10 @@ record RouteComponent(String name, @Nullable Section arguments) {
         }
         String text = value.text(keys.keys().get(0).meaning());
         String[] parts = text == null ? new String[] {""} : text.split("=", 2);
+        String arguments = parts.length > 1 ? parts[1] : "";
+        HeaderFilters.check(value, parts[0], arguments);
         KnownKeys known = PolicyKeys.ARGUMENTS.get(parts[0]);
-        return new RouteComponent(
-                parts[0], known == null ? null : shortForm(parts[0], value, parts.length > 1 ? parts[1] : "", known));
+        return new RouteComponent(parts[0], known == null ? null : shortForm(parts[0], value, arguments, known));
     }
 
     private static RouteComponent longForm(String name, Value component, @Nullable Value args) {
@@ -42,6 +44,8 @@ record RouteComponent(String name, @Nullable Section arguments) {
         Map<String, Value> given = args == null ? Map.of() : args.entriesOrNull();
         if (given == null) {
             holder.mistake("a mapping of arguments");
+        } else {
+            HeaderFilters.check(component, name, given);
         }
         KnownKeys known = PolicyKeys.ARGUMENTS.get(name);
         return new RouteComponent(
@@ -76,7 +80,7 @@ record RouteComponent(String name, @Nullable Section arguments) {
         }
         switch (name) {
             case PolicyKeys.FAIR_SHARE -> checkFairShare(arguments, pools, tenants);
-            case PolicyKeys.COST -> checkCost(arguments);
+            case PolicyKeys.COST -> checkCost(arguments, tenants);
             default -> checkTenant(arguments, tenants);
         }
     }
@@ -101,10 +105,13 @@ record RouteComponent(String name, @Nullable Section arguments) {
     }
 
     /** Checks the networks of a {@code Cost} filter. The gateway checks the combination of arguments, and the rules. */
-    private static void checkCost(Section arguments) {
+    private static void checkCost(Section arguments, Tenants tenants) {
         Value trustedFrom = arguments.get("trusted-from");
         if (trustedFrom != null && arguments.has("trusted-from")) {
-            TrustedNetworks.read(trustedFrom, trustedFrom.split(), "state the cost of its requests");
+            List<Cidr> networks = TrustedNetworks.read(
+                    trustedFrom, trustedFrom.split(), "send this header and state the cost of its requests");
+            TrustedNetworks.warnOfProxies(
+                    trustedFrom, networks, tenants.identification().proxies(), "name the networks of these clients");
         }
     }
 

@@ -6,6 +6,7 @@ import io.fairgate.policy.ApiKeys;
 import io.fairgate.policy.Identification;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.policy.TrustedProxies;
 import io.fairgate.shares.ShareGroups.Group;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.tenant.TenantId;
@@ -24,6 +25,7 @@ final class TenantsReader {
 
     private final Section section;
     private final QuotasReader quotas;
+    private final TrustedProxies proxies;
     private final IdentityReader.Ways ways;
     private final CredentialsReader credentials;
     private final GroupsReader groups;
@@ -35,7 +37,8 @@ final class TenantsReader {
     private TenantsReader(Section section, QuotasReader quotas) {
         this.section = section;
         this.quotas = quotas;
-        ways = IdentityReader.read(section);
+        proxies = ProxiesReader.read(section);
+        ways = IdentityReader.read(section, proxies);
         credentials = new CredentialsReader(ways);
         groups = new GroupsReader(section, quotas);
         planNames = section.names("plans");
@@ -67,12 +70,13 @@ final class TenantsReader {
     private Identification identification() {
         Identification named = section.accepted(keys -> {
             String name = keys.text("forward-as", Identification.DEFAULT_FORWARD_AS);
-            return new Identification(List.of(), name.equals(NONE) ? null : name, ApiKeys.NONE, Map.of());
+            return new Identification(List.of(), name.equals(NONE) ? null : name, ApiKeys.NONE, Map.of(), proxies);
         });
         return named != null && ways.complete()
                 ? new Identification(
-                        ways.sources(), named.forwardAs(), credentials.apiKeys(), credentials.certificates())
-                : new Identification(ways.sources());
+                        ways.sources(), named.forwardAs(), credentials.apiKeys(), credentials.certificates(), proxies)
+                : new Identification(
+                        ways.sources(), Identification.DEFAULT_FORWARD_AS, ApiKeys.NONE, Map.of(), proxies);
     }
 
     private @Nullable Set<String> tenantNames() {

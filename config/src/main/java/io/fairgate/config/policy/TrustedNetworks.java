@@ -3,11 +3,12 @@ package io.fairgate.config.policy;
 import io.fairgate.config.yaml.InvalidValue;
 import io.fairgate.config.yaml.Value;
 import io.fairgate.policy.Cidr;
+import io.fairgate.policy.TrustedProxies;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the networks whose peers may send a header, and warns when they cover every address. */
+/** Reads networks that are trusted, and warns when they cover every address. */
 final class TrustedNetworks {
 
     private TrustedNetworks() {}
@@ -18,7 +19,7 @@ final class TrustedNetworks {
      * @param consequence what any client can do when the networks cover every address
      */
     static List<Cidr> read(Value whole, List<Value> items, String consequence) {
-        String warning = "these networks cover every address, so any client can send this header and " + consequence;
+        String warning = "these networks cover every address, so any client can " + consequence;
         List<Cidr> networks = new ArrayList<>();
         boolean isWarned = false;
         for (Value item : items) {
@@ -35,6 +36,22 @@ final class TrustedNetworks {
             whole.warn(warning);
         }
         return networks;
+    }
+
+    /**
+     * Warns of networks that hold addresses of trusted proxies: usually they were written to let the proxies send the header.
+     *
+     * @param otherwise what the operator can write instead
+     */
+    static void warnOfProxies(Value whole, List<Cidr> networks, TrustedProxies proxies, String otherwise) {
+        for (Cidr network : proxies.nameClients() ? networks : List.<Cidr>of()) {
+            if (proxies.networks().stream().anyMatch(network::overlaps)) {
+                whole.warn(
+                        "%s holds addresses of trusted-proxies, but of a request that a proxy passes on, the address of its client counts; %s"
+                                .formatted(network, otherwise));
+                return;
+            }
+        }
     }
 
     private static @Nullable Cidr network(Value value) {

@@ -91,10 +91,22 @@ final class PolicySchema {
                     ways.stream().map(way -> ordered("required", List.of(way))).toList());
         }
         if (known.equals(IdentityReader.IDENTITY)) {
-            section.put(
-                    "dependentRequired", ordered("header", List.of("trusted-from"), "trusted-from", List.of("header")));
+            section.put("dependentRequired", ordered("trusted-from", List.of("header")));
+        } else if (known.equals(PolicyKeys.TENANTS)) {
+            section.put("dependentRequired", ordered("proxy-headers", List.of("trusted-proxies")));
+            section.putAll(trustedFromIsRequired());
         }
         return section;
+    }
+
+    /** A plain header needs networks, unless it is for the trusted proxies. */
+    private static Map<String, Object> trustedFromIsRequired() {
+        Map<String, Object> way = ordered("dependentRequired", ordered("header", List.of("trusted-from")));
+        return ordered(
+                "if",
+                ordered("not", ordered("required", List.of("trusted-proxies"))),
+                "then",
+                ordered("properties", ordered("identify", ordered("items", way))));
     }
 
     private static List<String> required(KnownKeys known) {

@@ -47,6 +47,7 @@ class ReferenceFileTest {
     void the_reference_is_a_policy_without_mistakes() {
         PolicyFile file = PolicyReader.read(REFERENCE);
 
+        assertThat(file.warnings()).isEmpty();
         assertThat(file.policy().members()).hasSize(2);
         assertThat(file.policy().pools()).containsOnlyKeys("orders");
         assertThat(file.routes()).extracting(RouteDeclaration::id).containsExactly("orders", "invoices");

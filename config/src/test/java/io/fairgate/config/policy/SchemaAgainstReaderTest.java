@@ -55,7 +55,7 @@ class SchemaAgainstReaderTest {
 
     /** Lists without which, and with any odd value of which, the policy is refused. */
     private static final Set<String> REQUIRED =
-            Set.of(".tenants.identify", ".tenants.identify[0].trusted-from", ".tenants.members.initech.plan");
+            Set.of(".tenants.identify", ".tenants.trusted-proxies", ".tenants.members.initech.plan");
 
     private final Yaml yaml = new Yaml();
     private final JsonMapper json = new JsonMapper();

@@ -2,7 +2,6 @@ package io.fairgate.policy;
 
 import java.math.BigInteger;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
@@ -16,12 +15,6 @@ import java.util.regex.Pattern;
  * @param prefix how many leading bits the addresses of the network have in common
  */
 public record Cidr(InetAddress network, int prefix) {
-
-    private static final String OCTET = "(25[0-5]|2[0-4]\\d|1?\\d?\\d)";
-
-    /** Only address literals: {@link InetAddress#getByName} must never get a name that it would look up. */
-    private static final Pattern LITERAL =
-            Pattern.compile("(" + OCTET + "(\\." + OCTET + "){3}|[0-9a-fA-F:]*:[0-9a-fA-F:.]*)");
 
     private static final Pattern PREFIX = Pattern.compile("\\d{1,3}");
 
@@ -44,18 +37,13 @@ public record Cidr(InetAddress network, int prefix) {
      */
     public static Cidr parse(String text) {
         int slash = text.indexOf('/');
-        String address = slash < 0 ? text : text.substring(0, slash);
-        if (!LITERAL.matcher(address).matches()
+        InetAddress network = IpAddress.parse(slash < 0 ? text : text.substring(0, slash));
+        if (network == null
                 || (slash >= 0 && !PREFIX.matcher(text.substring(slash + 1)).matches())) {
             throw notANetwork(text);
         }
-        try {
-            InetAddress network = InetAddress.getByName(address);
-            int prefix = slash < 0 ? network.getAddress().length * 8 : Integer.parseInt(text.substring(slash + 1));
-            return new Cidr(network, prefix);
-        } catch (UnknownHostException e) {
-            throw notANetwork(text);
-        }
+        int prefix = slash < 0 ? network.getAddress().length * 8 : Integer.parseInt(text.substring(slash + 1));
+        return new Cidr(network, prefix);
     }
 
     /** Whether together they hold all IPv4 or all IPv6 addresses, as {@code 0.0.0.0/1} and {@code 128.0.0.0/1} do. */
@@ -96,6 +84,11 @@ public record Cidr(InetAddress network, int prefix) {
         }
         int sameBits = differs * 8 + Integer.numberOfLeadingZeros((ours[differs] ^ others[differs]) & 0xff) - 24;
         return sameBits >= prefix;
+    }
+
+    /** Whether an address is in both networks. */
+    public boolean overlaps(Cidr other) {
+        return contains(other.network) || other.contains(network);
     }
 
     @Override

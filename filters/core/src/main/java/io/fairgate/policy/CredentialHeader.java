@@ -51,14 +51,24 @@ public record CredentialHeader(String name, @Nullable String scheme, Forwarding 
         this(name, scheme, forwarded ? Forwarding.UNCHANGED : Forwarding.REMOVED);
     }
 
-    /** Refuses what is not the name of a header, and headers that HTTP itself needs. */
+    /** Whether this can be the name of a header. */
+    static boolean isName(String name) {
+        return NAME.matcher(name).matches();
+    }
+
+    /** Refuses what is not the name of a header, headers that HTTP itself needs, and those that the gateway sets. */
     static void requireUsable(String key, String name) {
-        if (!NAME.matcher(name).matches()) {
+        if (!isName(name)) {
             throw new IllegalArgumentException("%s: %s (expected: the name of an HTTP header)".formatted(key, name));
         }
         if (OF_THE_MESSAGE.contains(name.toLowerCase(Locale.ROOT))) {
             throw new IllegalArgumentException(
                     "%s: %s (expected: a header that HTTP itself does not need)".formatted(key, name));
+        }
+        if (TrustedProxies.isSetByGateway(name)) {
+            throw new IllegalArgumentException(
+                    "%s: %s (expected: none of Forwarded, X-Real-IP and X-Forwarded-For, -Proto, -Host and -Port, which the gateway sets)"
+                            .formatted(key, name));
         }
     }
 

@@ -38,16 +38,16 @@ public sealed interface IdentitySource {
     /**
      * A plain header that names the tenant. It applies to requests that carry it.
      *
-     * @param trustedFrom the networks whose peers may name a tenant in this header; no other peer may, so it must not be empty
+     * @param trustedFrom the networks whose clients may name a tenant in this header; empty if only the trusted proxies may, which
+     *     then write this header themselves
      */
     record Header(CredentialHeader header, List<Cidr> trustedFrom) implements IdentitySource {
+        static final String PEERS =
+                "the networks whose clients may send this header, such as 127.0.0.0/8, or trusted-proxies, which write it";
+
         public Header {
             requireForwarding(header, header.forwarding() == Forwarding.REPLACED);
             trustedFrom = List.copyOf(trustedFrom);
-            if (trustedFrom.isEmpty()) {
-                throw new IllegalArgumentException(
-                        "trusted-from: nothing (expected: the networks whose peers may send this header, such as 127.0.0.0/8)");
-            }
         }
 
         public Header(String name, List<Cidr> trustedFrom) {
@@ -59,8 +59,14 @@ public sealed interface IdentitySource {
             return Kind.HEADER;
         }
 
-        public boolean trusts(InetAddress peer) {
-            return trustedFrom.stream().anyMatch(network -> network.contains(peer));
+        /** Whether only the trusted proxies may name a tenant in this header. */
+        public boolean isForProxies() {
+            return trustedFrom.isEmpty();
+        }
+
+        /** Whether a client with this address may name a tenant in this header. */
+        public boolean trusts(InetAddress client) {
+            return trustedFrom.stream().anyMatch(network -> network.contains(client));
         }
     }
 

@@ -67,11 +67,11 @@ class IdentificationTest {
     void credentials_without_an_identity_source_are_refused() {
         List<IdentitySource> sources =
                 List.of(new IdentitySource.ApiKey(new CredentialHeader("X-Api-Key", null, false)));
-        assertThatThrownBy(() ->
-                        new Identification(sources, null, ApiKeys.NONE, Map.of("spiffe://a", TenantId.of("acme"))))
+        assertThatThrownBy(() -> new Identification(
+                        sources, null, ApiKeys.NONE, Map.of("spiffe://a", TenantId.of("acme")), TrustedProxies.NONE))
                 .hasMessageStartingWith("certificates: ");
         ApiKeys keys = ApiKeys.of(List.of(new ApiKeys.Key(ApiKeyHash.of("key"), TenantId.of("acme"))));
-        assertThatThrownBy(() -> new Identification(List.of(), null, keys, Map.of()))
+        assertThatThrownBy(() -> new Identification(List.of(), null, keys, Map.of(), TrustedProxies.NONE))
                 .hasMessageStartingWith("api-keys: ");
     }
 }

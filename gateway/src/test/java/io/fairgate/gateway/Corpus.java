@@ -31,6 +31,14 @@ final class Corpus {
     /** What Reactor Netty's client adds where the request has no such fields. */
     private static final Set<String> OF_THE_CLIENT = Set.of("user-agent: " + HttpClient.USER_AGENT, "accept: */*");
 
+    /** What the gateway says about most requests: they come from here, for the host "test". */
+    private static final Set<String> OF_THE_GATEWAY = Set.of(
+            "X-Forwarded-For: 127.0.0.1",
+            "X-Forwarded-Proto: http",
+            "X-Forwarded-Host: test",
+            "X-Forwarded-Port: 80",
+            "Forwarded: for=127.0.0.1;proto=http;host=\"test\"");
+
     private static final List<String> OUTCOMES = List.of("<- ", "-> ", "~> ");
 
     /** Longer lines are shown by their beginning and their length. */
@@ -110,7 +118,8 @@ final class Corpus {
             if (!request.head().startsWith("GET /fair/probe ")) {
                 String head = request.head()
                         .lines()
-                        .filter(line -> !line.isEmpty() && !OF_THE_CLIENT.contains(line))
+                        .filter(line ->
+                                !line.isEmpty() && !OF_THE_CLIENT.contains(line) && !OF_THE_GATEWAY.contains(line))
                         .map(line -> line.length() < LONG ? line : line.substring(0, 20) + "... " + line.length())
                         .collect(Collectors.joining("; "));
                 got.add("-> " + head.replace("127.0.0.1:" + upstream.port(), "UPSTREAM")

@@ -73,7 +73,7 @@ class LeaseRefusalRecordsTest {
     }
 
     private static String of(String tenant, String rest) {
-        return "\"tenant\":\"" + tenant + "\",\"peer\":\"127.0.0.1\"," + rest;
+        return "\"tenant\":\"" + tenant + "\",\"client\":\"127.0.0.1\",\"peer\":\"127.0.0.1\"," + rest;
     }
 
     @Test
@@ -252,7 +252,7 @@ class LeaseRefusalRecordsTest {
         start();
         LeasingTenant unidentified = new LeasingTenant(gateway, "");
         unidentified.future("GET", "/peers/", "", "Authorization", "Basic ?").join();
-        assertRefusals(output, "Z\",\"peer\":\"127.0.0.1\",\"reason\":\"bad-request\"");
+        assertRefusals(output, "Z\",\"client\":\"127.0.0.1\",\"peer\":\"127.0.0.1\",\"reason\":\"bad-request\"");
     }
 
     /** Open connections stay open while a call is being answered. */
@@ -275,8 +275,8 @@ class LeaseRefusalRecordsTest {
         assertRefusals(
                 output,
                 ",\"pools\":{\"low\":1},\"reason\":\"draining\"",
-                "Z\",\"peer\":\"127.0.0.1\",\"reason\":\"draining\"",
-                "Z\",\"peer\":\"127.0.0.1\",\"pool\":\"pool\",\"reason\":\"draining\"");
+                "Z\",\"client\":\"127.0.0.1\",\"peer\":\"127.0.0.1\",\"reason\":\"draining\"",
+                "Z\",\"client\":\"127.0.0.1\",\"peer\":\"127.0.0.1\",\"pool\":\"pool\",\"reason\":\"draining\"");
         gateway.close();
     }
 }

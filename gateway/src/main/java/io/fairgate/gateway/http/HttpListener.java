@@ -5,11 +5,13 @@ import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,7 +47,7 @@ public final class HttpListener {
     }
 
     /**
-     * Starts to listen. Blocks until it does.
+     * Starts to listen, for clients without a load balancer that uses the PROXY protocol. Blocks until it does.
      *
      * @param failures turn errors of the handler into answers, in this order; an error that none of them handles is a 500
      * @param malformed returns the problem for a request whose target is no URI, sent with the 400; empty for no body
@@ -56,6 +58,20 @@ public final class HttpListener {
             WebHandler handler,
             List<WebExceptionHandler> failures,
             UnaryOperator<String> malformed) {
+        return listen(address, handler, failures, malformed, peer -> false);
+    }
+
+    /**
+     * The same.
+     *
+     * @param proxyProtocol the addresses from which connections begin with a header of the PROXY protocol
+     */
+    public static HttpListener listen(
+            InetSocketAddress address,
+            WebHandler handler,
+            List<WebExceptionHandler> failures,
+            UnaryOperator<String> malformed,
+            Predicate<InetAddress> proxyProtocol) {
         ReactorHttpHandlerAdapter spring = new ReactorHttpHandlerAdapter(WebHttpHandlerBuilder.webHandler(handler)
                 .codecConfigurer(new NoCodecs())
                 .exceptionHandlers(all -> {
@@ -65,7 +81,7 @@ public final class HttpListener {
                 .build());
         LoopResources loops = LoopResources.create("fairgate-http", LoopResources.DEFAULT_IO_WORKER_COUNT, true);
         try {
-            DisposableServer server = bounded(HttpServer.create(), HEADERS)
+            DisposableServer server = ProxyProtocol.from(bounded(HttpServer.create(), HEADERS), proxyProtocol, HEADERS)
                     .runOn(loops)
                     .bindAddress(() -> address)
                     .channelGroup(

@@ -4,6 +4,7 @@ import io.fairgate.gateway.http.HttpListener;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.spring.policy.PolicyHolder;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -33,6 +34,7 @@ public final class LeaseApiServer implements SmartLifecycle {
     private final LeaseRegister register;
     private final RouteTable routes;
     private final TenantAccess access;
+    private final PolicyHolder policy;
     private final PermitPools pools;
     private final Scheduler time;
     private volatile @Nullable HttpListener listener;
@@ -42,12 +44,14 @@ public final class LeaseApiServer implements SmartLifecycle {
             LeaseRegister register,
             RouteTable routes,
             TenantAccess access,
+            PolicyHolder policy,
             PermitPools pools,
             Scheduler time) {
         this.settings = settings;
         this.register = register;
         this.routes = routes;
         this.access = access;
+        this.policy = policy;
         this.pools = pools;
         this.time = time;
     }
@@ -69,7 +73,8 @@ public final class LeaseApiServer implements SmartLifecycle {
                     new InetSocketAddress(settings.address(), settings.port()),
                     routes,
                     List.of(new LeaseExceptionHandler(access)),
-                    target -> LeaseRoutes.isOwn(target) ? LeaseProblems.MALFORMED_TARGET.json() : "");
+                    target -> LeaseRoutes.isOwn(target) ? LeaseProblems.MALFORMED_TARGET.json() : "",
+                    peer -> policy.current().identification().proxies().useProtocol(peer));
         } catch (ChannelBindException failure) {
             throw isInUse(failure)
                     ? new PortInUseException(settings.port(), failure)

@@ -6,10 +6,12 @@ import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.admission.TenantAccess.Caller;
+import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.metrics.FairgateMeters;
+import io.fairgate.spring.policy.PolicyHolder;
+import io.fairgate.spring.proxy.OriginalRequests;
 import io.fairgate.spring.refusal.RecordLog;
 import io.fairgate.tenant.TenantId;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
@@ -19,7 +21,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Records the events of leases in the audit log and in the meters. */
-public record LeaseAuditLog(FairgateMeters meters, RecordLog log, InstantSource clock) {
+public record LeaseAuditLog(FairgateMeters meters, RecordLog log, PolicyHolder policy, InstantSource clock) {
 
     /** For names that come from a caller, so that a record stays small. */
     private static final int LONGEST_NAME = 64;
@@ -150,8 +152,7 @@ public record LeaseAuditLog(FairgateMeters meters, RecordLog log, InstantSource 
         if (caller != null) {
             meters.refused(caller.tenant().id(), reason, true);
         }
-        InetSocketAddress peer = call.exchange().getRequest().getRemoteAddress();
-        Map<String, Object> record = record("lease-refused", caller == null ? null : caller.named(), peer, subject);
+        Map<String, Object> record = record("lease-refused", caller == null ? null : caller.named(), call, subject);
         String pool = call.parts().getOrDefault("pool", call.parts().get("semaphore"));
         if (subject.permits.isEmpty() && pool != null) {
             record.put("pool", cut(pool));
@@ -162,15 +163,19 @@ public record LeaseAuditLog(FairgateMeters meters, RecordLog log, InstantSource 
 
     /** The beginning of every record. Null for what is not known. */
     private Map<String, Object> record(
-            String event, @Nullable TenantId owner, @Nullable InetSocketAddress peer, Subject subject) {
+            String event, @Nullable TenantId owner, @Nullable HttpCall call, Subject subject) {
         Map<String, Object> record = new LinkedHashMap<>();
         record.put("event", event);
         record.put("at", clock.instant().toString());
         if (owner != null) {
             record.put("tenant", owner.value());
         }
-        if (peer != null && peer.getAddress() != null) {
-            record.put("peer", peer.getAddress().getHostAddress());
+        if (call != null) {
+            record.put("client", OriginalRequests.of(call.exchange(), policy).clientText());
+            String peer = Exchanges.peerText(call.exchange());
+            if (peer != null) {
+                record.put("peer", peer);
+            }
         }
         if (!subject.holder.isEmpty()) {
             record.put("holder", subject.holder);

@@ -13,6 +13,7 @@ import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.metrics.FairgateMeters;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.RecordLog;
 import io.fairgate.time.MonotonicScheduler;
 import java.io.IOException;
@@ -89,11 +90,12 @@ public class LeaseConfiguration {
         }
 
         @Bean
-        LeaseRegister leaseRegister(FairgateMeters meters, RecordLog auditLog, LeaseSettings settings, Leases leases) {
+        LeaseRegister leaseRegister(
+                FairgateMeters meters, RecordLog auditLog, PolicyHolder policy, LeaseSettings settings, Leases leases) {
             Supplier<LeaseCount> count = latestCount(leases);
             meters.leases("held", () -> count.get().holding());
             meters.leases("waiting", () -> count.get().waiting());
-            LeaseAuditLog audit = new LeaseAuditLog(meters, auditLog, InstantSource.system());
+            LeaseAuditLog audit = new LeaseAuditLog(meters, auditLog, policy, InstantSource.system());
             return new LeaseRegister(settings, audit, MonotonicScheduler.INSTANCE, leases);
         }
 
@@ -136,8 +138,9 @@ public class LeaseConfiguration {
                 LeaseRegister register,
                 RouteTable routes,
                 TenantAccess access,
+                PolicyHolder policy,
                 PermitPools pools) {
-            return new LeaseApiServer(settings, register, routes, access, pools, MonotonicScheduler.INSTANCE);
+            return new LeaseApiServer(settings, register, routes, access, policy, pools, MonotonicScheduler.INSTANCE);
         }
     }
 }

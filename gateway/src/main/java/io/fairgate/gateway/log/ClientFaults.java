@@ -30,8 +30,10 @@ import reactor.netty.channel.AbortedException;
  */
 public final class ClientFaults extends TurboFilter implements DisposableBean {
 
-    private static final Set<String> LOGGERS =
-            Set.of("reactor.netty.transport.ServerTransport", "io.netty.channel.DefaultChannelPipeline");
+    private static final Set<String> LOGGERS = Set.of(
+            "reactor.netty.transport.ServerTransport",
+            "io.netty.channel.DefaultChannelPipeline",
+            "io.fairgate.gateway.http.ProxyProtocol");
 
     /** Logs errors that come after a subscriber has cancelled: of a client that has just left, but also bugs. */
     private static final String DROPPED = "reactor.core.publisher.Operators";

@@ -1,12 +1,15 @@
 package io.fairgate.gateway.start;
 
 import io.fairgate.gateway.http.HalfClosedClients;
+import io.fairgate.gateway.http.ProxyProtocol;
 import io.fairgate.gateway.lease.LeaseConfiguration;
 import io.fairgate.gateway.log.ClientFaults;
 import io.fairgate.gateway.policy.PolicyFileConfiguration;
 import io.fairgate.gateway.redis.BackendConfiguration;
 import io.fairgate.gateway.throttle.policy.ThrottleConfiguration;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -32,6 +35,15 @@ class GatewayApplication {
     @Bean
     ClientFaults clientFaults(MeterRegistry registry) {
         return new ClientFaults(registry);
+    }
+
+    /** For the traffic port only. */
+    @Bean
+    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> proxyProtocol(
+            PolicyHolder policy, ClientSettings clients) {
+        Duration headers = clients.headerTime().value();
+        return factory -> factory.addServerCustomizers(server -> ProxyProtocol.from(
+                server, peer -> policy.current().identification().proxies().useProtocol(peer), headers));
     }
 
     /** For the traffic port only. */

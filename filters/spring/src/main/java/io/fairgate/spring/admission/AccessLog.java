@@ -3,10 +3,11 @@ package io.fairgate.spring.admission;
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
 import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.policy.PolicyHolder;
+import io.fairgate.spring.proxy.OriginalRequests;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.RecordLog;
-import java.net.InetAddress;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,7 +30,8 @@ import reactor.core.scheduler.Scheduler;
  *
  * @param records the log to write to; null when the access log is off
  */
-record AccessLog(@Nullable RecordLog records, InstantSource clock, Scheduler time) implements DisposableBean {
+record AccessLog(@Nullable RecordLog records, PolicyHolder policy, InstantSource clock, Scheduler time)
+        implements DisposableBean {
 
     Mono<Void> record(ServerWebExchange exchange, Mono<Void> request) {
         return records == null ? request : Mono.defer(() -> recorded(exchange, request, records));
@@ -57,7 +59,8 @@ record AccessLog(@Nullable RecordLog records, InstantSource clock, Scheduler tim
         Map<String, Object> entry = new LinkedHashMap<>();
         entry.put("at", at);
         put(entry, "tenant", Exchanges.tenant(exchange), tenant -> tenant.id().value());
-        put(entry, "peer", Exchanges.peer(exchange), InetAddress::getHostAddress);
+        entry.put("client", OriginalRequests.of(exchange, policy).clientText());
+        put(entry, "peer", Exchanges.peerText(exchange), peer -> peer);
         put(entry, "route", exchange.<Route>getAttribute(GATEWAY_ROUTE_ATTR), Route::getId);
         put(entry, "pool", Exchanges.pool(exchange), pool -> pool);
         entry.put("method", exchange.getRequest().getMethod().name());

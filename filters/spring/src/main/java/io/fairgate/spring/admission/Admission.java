@@ -7,6 +7,7 @@ import io.fairgate.spring.fairshare.FairShareRule;
 import io.fairgate.spring.fairshare.PermitStep;
 import io.fairgate.spring.identity.Identity;
 import io.fairgate.spring.identity.TenantIdentifier;
+import io.fairgate.spring.proxy.ForwardedFields;
 import io.fairgate.spring.quota.QuotaStep;
 import io.fairgate.spring.quota.RequestQuotas;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
@@ -20,6 +21,7 @@ public record Admission(
         GracefulShutdown shutdown,
         AmbiguousPaths paths,
         TenantIdentifier tenants,
+        ForwardedFields forwarded,
         QuotaStep quotas,
         PermitStep permits,
         AccessLog accessLog)
@@ -60,11 +62,12 @@ public record Admission(
                 })
                 .flatMap(identity -> {
                     RouteRules rules = RouteRules.of(exchange);
+                    ServerWebExchange stripped = forwarded.strip(rules.strip(exchange));
                     if (!(identity instanceof Identity.Known known)) {
-                        return forward.send(rules.strip(exchange)); // A dry run: the other steps need a tenant.
+                        return forward.send(stripped); // A dry run: the other steps need a tenant.
                     }
                     RequestQuotas used = quotas.of(exchange, known.tenant(), rules);
-                    ServerWebExchange request = known.strip(rules.strip(exchange));
+                    ServerWebExchange request = known.strip(stripped);
                     Forward charged = admitted -> quotas.charge(admitted, used, forward); // 429
                     FairShareRule share = rules.last(FairShareRule.class);
                     return share == null

@@ -44,9 +44,9 @@ public class AdmissionConfiguration {
     }
 
     @Bean
-    AccessLog fairgateAccessLog(FairgateProperties properties, RefusalMeters meters) {
+    AccessLog fairgateAccessLog(FairgateProperties properties, PolicyHolder policy, RefusalMeters meters) {
         RecordLog records =
                 properties.accessLog() ? new RecordLog(RecordLog.ACCESS, meters.recordsLost(RecordLog.ACCESS)) : null;
-        return new AccessLog(records, InstantSource.system(), MonotonicScheduler.INSTANCE);
+        return new AccessLog(records, policy, InstantSource.system(), MonotonicScheduler.INSTANCE);
     }
 }

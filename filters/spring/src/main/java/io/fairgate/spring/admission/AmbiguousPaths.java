@@ -2,7 +2,6 @@ package io.fairgate.spring.admission;
 
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.Decisions;
-import io.fairgate.spring.refusal.Decisions.Origin;
 import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusalMeters;
 import org.springframework.http.HttpStatus;
@@ -30,7 +29,7 @@ record AmbiguousPaths(PolicyHolder policy, Decisions decisions, RefusalMeters re
         if (enforced) {
             throw new NotAdmittedException(REFUSAL);
         }
-        decisions.noteDryRun(Origin.of(exchange), new NotAdmittedException(REFUSAL));
+        decisions.noteDryRun(decisions.origin(exchange), new NotAdmittedException(REFUSAL));
     }
 
     /**

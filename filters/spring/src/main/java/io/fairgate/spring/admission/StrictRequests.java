@@ -1,5 +1,6 @@
 package io.fairgate.spring.admission;
 
+import io.fairgate.spring.exchange.HostField;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusalMeters;

@@ -9,7 +9,7 @@ import io.fairgate.spring.quota.QuotaRefusedException;
 import io.fairgate.spring.quota.QuotaStep;
 import io.fairgate.spring.quota.RequestQuotas;
 import io.fairgate.spring.quota.TenantCharge;
-import io.fairgate.spring.refusal.Decisions.Origin;
+import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusalHandler;
 import io.fairgate.spring.refusal.RefusalMeters;
@@ -30,6 +30,7 @@ public final class TenantAccess {
 
     private final TenantIdentifier identifier;
     private final QuotaStep quotas;
+    private final Decisions decisions;
     private final RefusalHandler refusals;
     private final RefusalMeters meters;
     private final GracefulShutdown shutdown;
@@ -45,11 +46,13 @@ public final class TenantAccess {
     TenantAccess(
             TenantIdentifier identifier,
             QuotaStep quotas,
+            Decisions decisions,
             RefusalHandler refusals,
             RefusalMeters meters,
             GracefulShutdown shutdown) {
         this.identifier = identifier;
         this.quotas = quotas;
+        this.decisions = decisions;
         this.refusals = refusals;
         this.meters = meters;
         this.shutdown = shutdown;
@@ -76,7 +79,7 @@ public final class TenantAccess {
     public Mono<TenantCharge> check(ServerWebExchange exchange, Caller caller) {
         return Mono.defer(() -> {
             RequestQuotas unit = quotas.of(exchange, caller.tenant(), RouteRules.of(exchange));
-            return new TenantCharge(quotas, Origin.of(exchange), unit).check();
+            return new TenantCharge(quotas, decisions.origin(exchange), unit).check();
         });
     }
 

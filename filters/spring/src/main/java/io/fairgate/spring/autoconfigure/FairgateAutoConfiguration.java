@@ -11,6 +11,7 @@ import io.fairgate.spring.forward.ForwardConfiguration;
 import io.fairgate.spring.identity.IdentityConfiguration;
 import io.fairgate.spring.metrics.MetricsConfiguration;
 import io.fairgate.spring.policy.PolicyConfiguration;
+import io.fairgate.spring.proxy.ProxyConfiguration;
 import io.fairgate.spring.quota.QuotaConfiguration;
 import io.fairgate.spring.refusal.RefusalConfiguration;
 import io.fairgate.spring.settings.FairgateProperties;
@@ -55,6 +56,7 @@ import org.springframework.core.env.Environment;
     FairShareConfiguration.class,
     AdmissionConfiguration.class,
     WebSocketConfiguration.class,
+    ProxyConfiguration.class,
     ForwardConfiguration.class,
     DispatchConfiguration.class,
     ActuatorConfiguration.class

@@ -1,7 +1,11 @@
 package io.fairgate.spring.exchange;
 
 import io.fairgate.policy.TenantPolicy;
+import io.netty.channel.Channel;
+import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.util.AttributeKey;
+import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -21,6 +25,7 @@ import reactor.netty.http.server.HttpServerResponse;
 public final class Exchanges {
 
     private static final String NOTES = Exchanges.class.getName();
+    private static final AttributeKey<InetSocketAddress> PEER = AttributeKey.valueOf(Exchanges.class, "peer");
 
     /** One attribute for all notes, because a map takes more memory for each. */
     private static final class Notes {
@@ -34,6 +39,7 @@ public final class Exchanges {
         volatile @Nullable HttpHeaders headersBeforeRoute;
         volatile boolean isAnswered;
         volatile boolean paced;
+        volatile @Nullable OriginalRequest original;
     }
 
     private Exchanges() {}
@@ -90,6 +96,16 @@ public final class Exchanges {
     public static boolean isPaced(ServerWebExchange exchange) {
         Notes known = known(exchange);
         return known != null && known.paced;
+    }
+
+    /** The request before the proxies passed it on; null when that has not been determined yet. */
+    public static @Nullable OriginalRequest original(ServerWebExchange exchange) {
+        Notes known = known(exchange);
+        return known == null ? null : known.original;
+    }
+
+    public static void setOriginal(ServerWebExchange exchange, OriginalRequest original) {
+        notes(exchange).original = original;
     }
 
     public static void setWaited(ServerWebExchange exchange, long waitedNanos) {
@@ -212,15 +228,36 @@ public final class Exchanges {
     }
 
     /**
-     * The address at the other end of the client's connection. Not the request's own remote address: Boot takes that from
+     * The address at the other end of the connection, which may be a proxy's. Not the request's own remote address: Boot takes that from
      * {@code X-Forwarded-For}, in Kubernetes without being configured to, and any client can write that header.
      */
     public static @Nullable InetAddress peer(ServerWebExchange exchange) {
         Connection connection = connection(exchange);
-        SocketAddress address = connection == null
-                ? exchange.getRequest().getRemoteAddress()
-                : connection.channel().remoteAddress();
+        SocketAddress address =
+                connection == null ? exchange.getRequest().getRemoteAddress() : remoteAddress(connection.channel());
         return address instanceof InetSocketAddress peer ? peer.getAddress() : null;
+    }
+
+    private static SocketAddress remoteAddress(Channel channel) {
+        Channel parent = channel.parent();
+        // A stream of HTTP/2 is a channel below the one of its connection.
+        SocketAddress named = parent instanceof SocketChannel ? named(parent) : named(channel);
+        return named == null ? channel.remoteAddress() : named;
+    }
+
+    private static @Nullable SocketAddress named(Channel connection) {
+        return connection.hasAttr(PEER) ? connection.attr(PEER).get() : null;
+    }
+
+    /** Has a connection count as one from this address, which a load balancer has named in place of its own. */
+    public static void setPeer(Channel connection, InetSocketAddress address) {
+        connection.attr(PEER).set(address);
+    }
+
+    /** The same as text; null if it is not known. */
+    public static @Nullable String peerText(ServerWebExchange exchange) {
+        InetAddress peer = peer(exchange);
+        return peer == null ? null : NetUtil.toAddressString(peer);
     }
 
     /** The event loop of the client's connection; null when the request is not served by Reactor Netty. */

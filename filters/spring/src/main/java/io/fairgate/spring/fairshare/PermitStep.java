@@ -11,7 +11,6 @@ import io.fairgate.spring.exchange.Forward;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.ClientLeftException;
 import io.fairgate.spring.refusal.Decisions;
-import io.fairgate.spring.refusal.Decisions.Origin;
 import io.netty.channel.Channel;
 import java.time.Duration;
 import java.util.concurrent.Executor;
@@ -75,7 +74,7 @@ public record PermitStep(
         Mono<Void> forwarded = forward.send(exchange);
         Sinks.Empty<Void> ended = Sinks.empty();
         Disposable shadow = pool.withPermit(request(exchange, tenant, rule), ended.asMono())
-                .subscribe(nothing -> {}, refusal -> decisions.noteDryRun(Origin.of(exchange), refusal));
+                .subscribe(nothing -> {}, refusal -> decisions.noteDryRun(decisions.origin(exchange), refusal));
         return forwarded.doFinally(end -> {
             // Either the shadow holds permits and releases them, or it still waits and leaves the queue.
             ended.tryEmitEmpty();

@@ -1,5 +1,6 @@
 package io.fairgate.spring.forward;
 
+import io.fairgate.spring.proxy.ForwardedFields;
 import io.fairgate.spring.settings.FairgateProperties.Forwarding;
 import java.net.URI;
 import java.util.List;
@@ -82,19 +83,22 @@ final class DirectRoutes {
             HttpClient client,
             HttpClientProperties clientProperties,
             GatewayProperties properties,
-            Forwarding forwarding) {
+            Forwarding forwarding,
+            ForwardedFields forwarded) {
         this.client = client;
         this.clientProperties = clientProperties;
         this.properties = properties;
         this.whyNone = forwarding == Forwarding.FILTER_CHAIN
                 ? "fairgate.forwarding is filter-chain"
                 : whyNone(globalFilters, headersFilters);
-        this.headers = new UpstreamHeaders(headersFilters.stream()
-                .filter(RemoveHopByHopHeadersFilter.class::isInstance)
-                .map(RemoveHopByHopHeadersFilter.class::cast)
-                .map(RemoveHopByHopHeadersFilter::getHeaders)
-                .findFirst()
-                .orElse(Set.of()));
+        this.headers = new UpstreamHeaders(
+                headersFilters.stream()
+                        .filter(RemoveHopByHopHeadersFilter.class::isInstance)
+                        .map(RemoveHopByHopHeadersFilter.class::cast)
+                        .map(RemoveHopByHopHeadersFilter::getHeaders)
+                        .findFirst()
+                        .orElse(Set.of()),
+                forwarded);
     }
 
     private static @Nullable String whyNone(List<GlobalFilter> globalFilters, List<HttpHeadersFilter> headersFilters) {

@@ -2,6 +2,7 @@ package io.fairgate.spring.forward;
 
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.admission.Admission;
+import io.fairgate.spring.proxy.ForwardedFields;
 import io.fairgate.spring.settings.FairgateProperties;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
@@ -32,14 +33,16 @@ public class ForwardConfiguration {
             HttpClient client,
             HttpClientProperties clientProperties,
             GatewayProperties properties,
-            FairgateProperties settings) {
+            FairgateProperties settings,
+            ForwardedFields forwarded) {
         return new DirectRoutes(
                 globalFilters,
                 headersFilters.getIfAvailable(List::of),
                 client,
                 clientProperties,
                 properties,
-                settings.forwarding());
+                settings.forwarding(),
+                forwarded);
     }
 
     /** In the place of Spring Cloud Gateway's own handler, which its mapping of routes would get otherwise. */

@@ -2,6 +2,7 @@ package io.fairgate.spring.forward;
 
 import io.fairgate.spring.identity.Identity;
 import io.fairgate.spring.identity.UpstreamIdentity;
+import io.fairgate.spring.proxy.ForwardedFields;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
@@ -19,17 +20,16 @@ import org.springframework.web.server.ServerWebExchange;
 /**
  * Copies the headers of requests to the upstream, and of responses to the client, in one pass each. It leaves out the
  * same headers as {@link UpstreamIdentity} and Spring Cloud Gateway's filters of headers with their default settings:
- * those that concern one connection (RFC 9110, 7.6.1), those that name other proxies, and those that name a tenant.
+ * those that concern one connection (RFC 9110, 7.6.1), those that name a tenant, and those that {@link ForwardedFields} sets.
  */
 final class UpstreamHeaders {
 
-    private static final AsciiString FORWARDED = AsciiString.cached("forwarded");
-    private static final String X_FORWARDED = "x-forwarded-";
-
     private final List<AsciiString> ofConnection = new ArrayList<>();
+    private final ForwardedFields forwarded;
 
     /** @param ofConnection names of headers that concern one connection, besides those that {@code Connection} names */
-    UpstreamHeaders(Collection<String> ofConnection) {
+    UpstreamHeaders(Collection<String> ofConnection, ForwardedFields forwarded) {
+        this.forwarded = forwarded;
         ofConnection.forEach(name -> this.ofConnection.add(AsciiString.cached(name)));
     }
 
@@ -45,8 +45,8 @@ final class UpstreamHeaders {
             Entry<CharSequence, CharSequence> header = all.next();
             CharSequence name = header.getKey();
             if (HttpHeaderNames.HOST.contentEqualsIgnoreCase(name)
-                    || isOfConnection(name, named)
-                    || isOfProxy(name)
+                    || ForwardedFields.isSet(name)
+                    || (isOfConnection(name, named) && !ForwardedFields.isOther(name))
                     || (isChunked && HttpHeaderNames.CONTENT_LENGTH.contentEqualsIgnoreCase(name))
                     || UpstreamIdentity.isRemoved(name, known)) {
                 continue;
@@ -60,6 +60,7 @@ final class UpstreamHeaders {
             }
             to.add(name, header.getValue());
         }
+        forwarded.set(exchange, to::set);
         String forwardAs = known == null ? null : known.by().forwardAs();
         if (known != null && forwardAs != null) {
             to.set(forwardAs, known.named().value());
@@ -128,10 +129,5 @@ final class UpstreamHeaders {
             }
         }
         return false;
-    }
-
-    private static boolean isOfProxy(CharSequence name) {
-        return FORWARDED.contentEqualsIgnoreCase(name)
-                || AsciiString.regionMatches(name, true, 0, X_FORWARDED, 0, X_FORWARDED.length());
     }
 }

@@ -1,6 +1,8 @@
 package io.fairgate.spring.identity;
 
+import io.fairgate.policy.TrustedProxies;
 import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.proxy.OriginalRequests;
 import java.net.InetAddress;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -8,8 +10,8 @@ import org.springframework.http.server.reactive.SslInfo;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
- * What an {@link Authenticator} can read of a request: the header that its source declares, and the connection. It
- * cannot read another header, because credentials are removed only from headers that a source declares.
+ * What an {@link Authenticator} can read of a request: the header that its source declares, and the addresses of the connection and of
+ * the client. It cannot read another header, because credentials are removed only from headers that a source declares.
  */
 final class Credential {
 
@@ -28,9 +30,16 @@ final class Credential {
         return extractor == null ? null : extractor.value(exchange.getRequest().getHeaders());
     }
 
+    /** The address of the connection. */
     @Nullable
     InetAddress peer() {
         return Exchanges.peer(exchange);
+    }
+
+    /** The address of the client, which a trusted proxy may have named; null when it is not known. */
+    @Nullable
+    InetAddress client(TrustedProxies proxies) {
+        return OriginalRequests.of(exchange, proxies).client();
     }
 
     @Nullable

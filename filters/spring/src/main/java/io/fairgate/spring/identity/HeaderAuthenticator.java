@@ -1,21 +1,24 @@
 package io.fairgate.spring.identity;
 
 import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.TrustedProxies;
 import io.fairgate.spring.identity.IdentityRefusedException.Reason;
 import io.fairgate.tenant.TenantId;
 import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** Identification by a plain header, which only trusted peers may send. */
+/** Identification by a plain header, which only clients of certain networks, or only the trusted proxies, may send. */
 final class HeaderAuthenticator implements Authenticator {
 
     private final IdentitySource.Header source;
-    /** A trusted peer, which most often sends the next request as well. */
+    private final TrustedProxies proxies;
+    /** A trusted address, which most often sends the next request as well. */
     private volatile @Nullable InetAddress trusted;
 
-    HeaderAuthenticator(IdentitySource.Header source) {
+    HeaderAuthenticator(IdentitySource.Header source, TrustedProxies proxies) {
         this.source = source;
+        this.proxies = proxies;
     }
 
     @Override
@@ -28,18 +31,18 @@ final class HeaderAuthenticator implements Authenticator {
             return Mono.error(new IdentityRefusedException(Reason.MALFORMED));
         }
         TenantId claimed = TenantId.of(value);
-        InetAddress peer = credential.peer();
-        return peer != null && isTrusted(peer)
+        InetAddress sender = source.isForProxies() ? credential.peer() : credential.client(proxies);
+        return sender != null && isTrusted(sender)
                 ? Mono.just(new Authentication(claimed, null))
                 : Mono.error(new IdentityRefusedException(Reason.UNTRUSTED_PEER, claimed, null));
     }
 
-    private boolean isTrusted(InetAddress peer) {
-        if (peer.equals(trusted)) {
+    private boolean isTrusted(InetAddress sender) {
+        if (sender.equals(trusted)) {
             return true;
         }
-        boolean trusts = source.trusts(peer);
-        trusted = trusts ? peer : trusted;
+        boolean trusts = source.isForProxies() ? proxies.contains(sender) : source.trusts(sender);
+        trusted = trusts ? sender : trusted;
         return trusts;
     }
 }

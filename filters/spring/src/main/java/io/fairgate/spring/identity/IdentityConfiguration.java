@@ -3,6 +3,7 @@ package io.fairgate.spring.identity;
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.metrics.FairgateMeters;
 import io.fairgate.spring.policy.PolicyHolder;
+import io.fairgate.spring.proxy.ForwardedFields;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.time.MonotonicScheduler;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -30,12 +31,12 @@ public class IdentityConfiguration {
     }
 
     @Bean
-    UpstreamIdentity fairgateUpstreamIdentity() {
-        return new UpstreamIdentity(HttpHeadersFilter.Type.REQUEST);
+    UpstreamIdentity fairgateUpstreamIdentity(ForwardedFields forwarded) {
+        return new UpstreamIdentity(HttpHeadersFilter.Type.REQUEST, forwarded);
     }
 
     @Bean
-    UpstreamIdentity fairgateUpstreamAnswers() {
-        return new UpstreamIdentity(HttpHeadersFilter.Type.RESPONSE);
+    UpstreamIdentity fairgateUpstreamAnswers(ForwardedFields forwarded) {
+        return new UpstreamIdentity(HttpHeadersFilter.Type.RESPONSE, forwarded);
     }
 }

@@ -25,7 +25,7 @@ public final class IdentityRefusedException extends RefusedException {
         MISSING(HttpStatus.UNAUTHORIZED, "The request does not name its tenant."),
         INVALID_KEY(HttpStatus.UNAUTHORIZED, "The API key is not valid."),
         INVALID_TOKEN(HttpStatus.UNAUTHORIZED, "The token is not valid."),
-        UNTRUSTED_PEER(HttpStatus.FORBIDDEN, "This peer is not trusted to name a tenant in a header."),
+        UNTRUSTED_PEER(HttpStatus.FORBIDDEN, "This address is not trusted to name a tenant in a header."),
         CONTRADICTION(HttpStatus.FORBIDDEN, "The credentials of the request name different tenants."),
         UNKNOWN_TENANT(HttpStatus.FORBIDDEN, "The tenant is unknown."),
         IDENTITY_UNAVAILABLE(

@@ -59,7 +59,9 @@ public final class IdentitySources {
 
     private Authenticator authenticator(IdentitySource source, Authenticator.Tokens tokens) {
         return switch (source.kind()) {
-            case HEADER -> new HeaderAuthenticator((IdentitySource.Header) source);
+            case HEADER ->
+                new HeaderAuthenticator(
+                        (IdentitySource.Header) source, policy.identification().proxies());
             case API_KEY -> new ApiKeyAuthenticator(policy.identification().apiKeys());
             case JWT -> tokens.authenticator((IdentitySource.Jwt) source);
             case CLIENT_CERTIFICATE ->

@@ -4,7 +4,6 @@ import io.fairgate.policy.Policy;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.policy.PolicyParticipant;
 import io.fairgate.spring.refusal.Decisions;
-import io.fairgate.spring.refusal.Decisions.Origin;
 import io.fairgate.spring.refusal.RefusalMeters;
 import io.fairgate.tenant.TenantId;
 import org.jspecify.annotations.Nullable;
@@ -92,7 +91,7 @@ public final class TenantIdentifier implements PolicyParticipant {
     void noteDryRun(ServerWebExchange exchange, IdentityRefusedException why) {
         if (exchange.getAttributes().putIfAbsent(NOTED, true) == null) {
             refusals.refused(null, why.reason().label, false);
-            decisions.noteDryRun(Origin.of(exchange), why);
+            decisions.noteDryRun(decisions.origin(exchange), why);
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.fairgate.spring.identity;
 
 import io.fairgate.spring.exchange.HeaderVariants;
+import io.fairgate.spring.proxy.ForwardedFields;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.filter.headers.HttpHeadersFilter;
@@ -11,14 +12,16 @@ import org.springframework.web.server.ServerWebExchange;
 /**
  * Names the tenant to the upstream in one header that only the gateway can have written, if {@code forward-as} names
  * one, and removes headers that look like it, or like the gateway's own, from requests and from responses. A request
- * without a valid tenant, which passes in a dry run only, keeps its tenant headers.
+ * without a valid tenant, which passes in a dry run only, keeps its tenant headers. Of requests it sets the {@link ForwardedFields} as well.
  *
  * <p>It is the last of all filters of headers. No later filter removes headers, so {@code Connection: X-Tenant-Id}
- * removes the header of the client and not the one of the gateway.
+ * removes the header of the client and not the one of the gateway. {@code X-Forwarded-…} headers that are not set here have been removed
+ * by a filter before this one, and are taken from the request again: clients cannot have written them ({@link ForwardedFields#strip}).
  *
  * @param type requests or responses; a filter cannot see which of them it handles, so each has its own
+ * @param forwarded for requests
  */
-public record UpstreamIdentity(Type type) implements HttpHeadersFilter, Ordered {
+public record UpstreamIdentity(Type type, ForwardedFields forwarded) implements HttpHeadersFilter, Ordered {
 
     /** Prefixes of the gateway's own headers, and of those that Reactor Netty derives from HTTP/2 frames. */
     private static final List<String> OWN_PREFIXES = List.of("x-http2-", "x-fairgate-", "x-permit-");
@@ -48,10 +51,25 @@ public record UpstreamIdentity(Type type) implements HttpHeadersFilter, Ordered 
             }
         });
         String forwardAs = known == null ? null : known.by().forwardAs();
+        if (type == Type.REQUEST && forwarded.areSet()) {
+            setForwarded(headers, exchange, known);
+        }
         if (type == Type.REQUEST && known != null && forwardAs != null) {
             headers.set(forwardAs, known.named().value());
         }
         return headers;
+    }
+
+    private void setForwarded(HttpHeaders headers, ServerWebExchange exchange, Identity.@Nullable Known known) {
+        List.copyOf(headers.headerNames()).stream()
+                .filter(ForwardedFields::isSet)
+                .forEach(headers::remove);
+        exchange.getRequest().getHeaders().forEach((name, values) -> {
+            if (ForwardedFields.isOther(name) && !isRemoved(name, known)) {
+                headers.put(name, values);
+            }
+        });
+        forwarded.set(exchange, (name, value) -> headers.set(name.toString(), value));
     }
 
     /**

@@ -2,6 +2,7 @@ package io.fairgate.spring.quota;
 
 import io.fairgate.quota.Quota;
 import io.fairgate.spring.exchange.RouteRules.RuleFilter;
+import io.fairgate.spring.policy.PolicyHolder;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.filter.GatewayFilter;
@@ -19,7 +20,7 @@ import org.springframework.util.unit.DataSize;
  *       rule that fits counts (HEAD counts as GET, unless a rule for HEAD comes first). When the path can be read in
  *       several ways, the most expensive reading counts.
  *   <li>{@code header} and {@code trusted-from}: a request header with a number that takes precedence over all these
- *       when a trusted peer sends it, and is ignored otherwise. The upstream never sees it.
+ *       when a trusted client sends it, and is ignored otherwise. The upstream never sees it.
  *   <li>{@code response}: {@code bytes} or {@code header:NAME}, when only the response shows the cost. The charge
  *       before is then an estimate, which is corrected at the end.
  *   <li>{@code per}: the bytes of a unit (1KB by default); a response takes at least one unit.
@@ -30,8 +31,11 @@ public final class CostGatewayFilterFactory extends AbstractGatewayFilterFactory
 
     private static final String FIELD = "header:";
 
-    CostGatewayFilterFactory() {
+    private final PolicyHolder policy;
+
+    CostGatewayFilterFactory(PolicyHolder policy) {
         super(Config.class);
+        this.policy = policy;
     }
 
     @Override
@@ -55,7 +59,7 @@ public final class CostGatewayFilterFactory extends AbstractGatewayFilterFactory
             throw mistake("max", max, "1 to " + Quota.MAX_LIMIT);
         }
         ResponseCost response = response(config, max);
-        CostHeader header = CostHeader.of(config.header, config.trustedFrom, max);
+        CostHeader header = CostHeader.of(config.header, config.trustedFrom, max, policy);
         if (config.max != null && response == null && header == null) {
             throw mistake("max", config.max, "no max, because neither a header nor a response gives the cost");
         }

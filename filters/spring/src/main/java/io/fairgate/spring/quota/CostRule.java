@@ -8,7 +8,7 @@ import org.springframework.web.server.ServerWebExchange;
  * The arguments of {@code Cost=UNITS} on a route.
  *
  * @param units the units by method and path
- * @param header the header with which trusted peers give the cost; null when there is none
+ * @param header the header with which trusted clients give the cost; null when there is none
  * @param response how the response gives the cost; null when it does not
  */
 record CostRule(
@@ -23,7 +23,7 @@ record CostRule(
         return response == null ? before : Math.max(1, before);
     }
 
-    /** The request without the header that gives its cost, whichever peer sent it. */
+    /** The request without the header that gives its cost, whichever client sent it. */
     @Override
     public ServerWebExchange strip(ServerWebExchange exchange) {
         return header == null ? exchange : header.without(exchange);

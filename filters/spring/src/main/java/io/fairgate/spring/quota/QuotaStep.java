@@ -98,7 +98,7 @@ public final class QuotaStep implements PolicyParticipant {
      */
     public Mono<Void> checkBeforeWaiting(ServerWebExchange exchange, RequestQuotas request, boolean mayWait) {
         return mayWait || request.quotas().refusedLast()
-                ? onEventLoop(exchange, check(() -> Origin.of(exchange), request), passed -> Mono.empty())
+                ? onEventLoop(exchange, check(() -> decisions.origin(exchange), request), passed -> Mono.empty())
                 : Mono.empty();
     }
 
@@ -133,7 +133,7 @@ public final class QuotaStep implements PolicyParticipant {
         QuotaCharge charge = quotas.newCharge(request.quotas(), request.units());
         UpstreamWork work = new UpstreamWork(request.units(), request.response());
         Mono<QuotaDecision> charged =
-                charge.charge().flatMap(decision -> require(() -> Origin.of(exchange), request, decision));
+                charge.charge().flatMap(decision -> require(() -> decisions.origin(exchange), request, decision));
         return onEventLoop(exchange, charged, decision -> {
                     Exchanges.noteFields(exchange, headers -> addBalances(headers, decision));
                     return forward.send(work.counted(exchange));

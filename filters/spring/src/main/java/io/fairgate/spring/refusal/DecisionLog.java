@@ -30,7 +30,8 @@ public final class DecisionLog {
      * @param id the id that the client was given
      * @param tenant the tenant of the request; null when that was not known
      * @param claimed the tenant id that a request without a known tenant named; null when it named no well-formed id
-     * @param peer the address at the other end of the connection; null when there is none
+     * @param client the address of the client, or "unknown"
+     * @param peer the address of the connection, which may be a proxy's; null when there is none
      * @param route the route that it took; null when it took none
      * @param path without the query, which may hold secrets
      * @param cause what went wrong with the upstream; null otherwise
@@ -44,6 +45,7 @@ public final class DecisionLog {
             String reason,
             @Nullable String tenant,
             @Nullable String claimed,
+            String client,
             @Nullable String peer,
             @Nullable String route,
             String path,

@@ -5,8 +5,8 @@ import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.G
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.policy.PolicyHolder;
+import io.fairgate.spring.proxy.OriginalRequests;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
-import java.net.InetAddress;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,27 +33,30 @@ public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, I
     /**
      * The request that a decision is about.
      *
+     * @param client the address of the client, or "unknown"
+     * @param peer the address of the connection; null when it is not known
      * @param route null when it has none
      * @param decisions the decisions about it so far
      */
     public record Origin(
             @Nullable TenantPolicy tenant,
-            @Nullable InetAddress peer,
+            String client,
+            @Nullable String peer,
             @Nullable String route,
             HttpMethod method,
             String path,
-            List<Decision> decisions) {
+            List<Decision> decisions) {}
 
-        public static Origin of(ServerWebExchange exchange) {
-            Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
-            return new Origin(
-                    Exchanges.tenant(exchange),
-                    Exchanges.peer(exchange),
-                    route == null ? null : route.getId(),
-                    exchange.getRequest().getMethod(),
-                    exchange.getRequest().getPath().value(),
-                    Decisions.of(exchange));
-        }
+    public Origin origin(ServerWebExchange exchange) {
+        Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
+        return new Origin(
+                Exchanges.tenant(exchange),
+                OriginalRequests.of(exchange, policy).clientText(),
+                Exchanges.peerText(exchange),
+                route == null ? null : route.getId(),
+                exchange.getRequest().getMethod(),
+                exchange.getRequest().getPath().value(),
+                Decisions.of(exchange));
     }
 
     /** The refusals and failures of the request so far, enforced or not. Thread-safe; decisions can be added. */
@@ -71,7 +74,7 @@ public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, I
     /** Records the decision that ends the request; null when the failure is not one of Fairgate's to answer. */
     @Nullable
     Decided against(ServerWebExchange exchange, Throwable failure) {
-        Origin request = Origin.of(exchange);
+        Origin request = origin(exchange);
         Refusal noted = exchange.getAttribute(REFUSAL);
         return noted == null ? note(request, failure, true) : note(request, noted, failure, true);
     }
@@ -95,7 +98,8 @@ public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, I
                 refusal.reason(),
                 request.tenant() == null ? null : request.tenant().id().value(),
                 refused == null ? null : refused.claimed(),
-                request.peer() == null ? null : request.peer().getHostAddress(),
+                request.client(),
+                request.peer(),
                 request.route(),
                 request.path(),
                 refusal.isFailure() ? failure.toString() : null,
@@ -119,6 +123,7 @@ public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, I
         record.put("status", decision.status());
         record.put("reason", decision.reason());
         record.put("enforced", decision.enforced());
+        record.put("client", decision.client());
         record.put("peer", decision.peer());
         record.put("claimed", decision.claimed());
         record.put("key", key);

@@ -3,8 +3,12 @@ package io.fairgate.spring.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fairgate.policy.Policy;
 import io.fairgate.spring.exchange.RouteRules.RuleFilter;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.quota.CostGatewayFilterFactory.Config;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -14,7 +18,8 @@ import org.springframework.util.unit.DataSize;
 
 class CostGatewayFilterFactoryTest {
 
-    private final CostGatewayFilterFactory factory = new CostGatewayFilterFactory();
+    private final CostGatewayFilterFactory factory =
+            new CostGatewayFilterFactory(new PolicyHolder(new Policy(List.of(), Map.of(), null, Map.of())));
 
     @Test
     void a_cost_from_the_response_reserves_at_least_one_unit() {
@@ -35,7 +40,7 @@ class CostGatewayFilterFactoryTest {
             value = {
                 "units    | -1           | Cost: units: -1 (expected: 0 to 1000000000000)",
                 "rules    | GET reports=1| Cost: rules: GET reports=1 (expected: such as GET /reports/** = 10, with * for any method)",
-                "header   | X-Units      | Cost: trusted-from: nothing (expected: the networks whose peers may send the header)",
+                "header   | X-Units      | Cost: trusted-from: nothing (expected: the networks whose clients may send the header)",
                 "trusted  | 10.0.0.0/8   | Cost: trusted-from: 10.0.0.0/8 (expected: nothing, because there is no header)",
                 "response | seconds      | Cost: response: seconds (expected: bytes, or header: and the name of a header)",
                 "max      | 5            | Cost: max: 5 (expected: no max, because neither a header nor a response gives the cost)",

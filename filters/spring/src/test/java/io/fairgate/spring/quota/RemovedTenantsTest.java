@@ -79,7 +79,19 @@ class RemovedTenantsTest {
 
     private void decideAgainst(String tenant) {
         decisions.add(new Decision(
-                "d" + ids++, wall.instant(), 429, "quota", tenant, null, null, null, "/", null, List.of(), true));
+                "d" + ids++,
+                wall.instant(),
+                429,
+                "quota",
+                tenant,
+                null,
+                "unknown",
+                null,
+                null,
+                "/",
+                null,
+                List.of(),
+                true));
     }
 
     @Test

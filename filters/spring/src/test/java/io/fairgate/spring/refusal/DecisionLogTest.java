@@ -19,7 +19,19 @@ class DecisionLogTest {
     private String add(@Nullable String tenant, String path) {
         String id = "d" + count++;
         log.add(new Decision(
-                id, Instant.ofEpochSecond(count), 429, "quota", tenant, null, null, null, path, null, List.of(), true));
+                id,
+                Instant.ofEpochSecond(count),
+                429,
+                "quota",
+                tenant,
+                null,
+                "unknown",
+                null,
+                null,
+                path,
+                null,
+                List.of(),
+                true));
         return id;
     }
 

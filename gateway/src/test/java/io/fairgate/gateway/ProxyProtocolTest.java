@@ -3,14 +3,11 @@ package io.fairgate.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
-import io.netty.pkitesting.CertificateBuilder;
-import io.netty.pkitesting.X509Bundle;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.stream.Stream;
@@ -202,14 +199,7 @@ class ProxyProtocolTest {
 
     @Test
     void it_comes_before_tls(@TempDir Path folder) throws Exception {
-        X509Bundle server = new CertificateBuilder()
-                .ecp256()
-                .subject("CN=gateway")
-                .setIsCertificateAuthority(true)
-                .buildSelfSigned();
-        Path certificate = Files.writeString(folder.resolve("server.pem"), server.getCertificatePathPEM());
-        Path key = Files.writeString(folder.resolve("server.key"), server.getPrivateKeyPEM());
-        start("127.0.0.0/8", "--server.ssl.certificate=" + certificate, "--server.ssl.certificate-private-key=" + key);
+        start("127.0.0.0/8", ServerCertificate.options(folder).toArray(String[]::new));
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
         Socket plain =

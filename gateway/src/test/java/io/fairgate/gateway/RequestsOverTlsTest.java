@@ -6,13 +6,12 @@ import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
-import io.netty.pkitesting.CertificateBuilder;
-import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
@@ -43,19 +42,10 @@ class RequestsOverTlsTest {
     }
 
     private void start(Choice choice, String... options) throws Exception {
-        X509Bundle server = new CertificateBuilder()
-                .ecp256()
-                .subject("CN=gateway")
-                .setIsCertificateAuthority(true)
-                .buildSelfSigned();
-        Path certificate = Files.writeString(folder.resolve("server.pem"), server.getCertificatePathPEM());
-        Path key = Files.writeString(folder.resolve("server.key"), server.getPrivateKeyPEM());
-        String[] all = new String[options.length + 3];
-        all[0] = "--server.ssl.certificate=" + certificate;
-        all[1] = "--server.ssl.certificate-private-key=" + key;
-        all[2] = "--server.http2.enabled=" + (choice != Choice.NOT_OFFERED);
-        System.arraycopy(options, 0, all, 3, options.length);
-        both.start(TestPolicy.onePool("http://UPSTREAM", "permits: 4"), all);
+        List<String> all = new ArrayList<>(ServerCertificate.options(folder));
+        all.add("--server.http2.enabled=" + (choice != Choice.NOT_OFFERED));
+        all.addAll(List.of(options));
+        both.start(TestPolicy.onePool("http://UPSTREAM", "permits: 4"), all.toArray(String[]::new));
     }
 
     private SSLSocket socket(String... protocols) throws IOException, GeneralSecurityException {

@@ -5,7 +5,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * The proxies and load balancers in front of the gateway. What they say about a request is believed: who sent it, by which scheme,
@@ -31,17 +30,13 @@ public record TrustedProxies(List<Cidr> networks, List<Cidr> protocol, List<Stri
 
     public static final TrustedProxies NONE = new TrustedProxies(List.of(), List.of(), DEFAULT_HEADERS);
 
-    /** The headers that the gateway sets itself, in lower case. */
-    private static final Set<String> SET_BY_GATEWAY = inLowerCase(List.of(FORWARDED, FOR, PROTO, HOST, PORT, REAL_IP));
+    /** The headers that the gateway sets itself, from what it believes. */
+    public static final List<String> SET_BY_GATEWAY = List.of(FORWARDED, FOR, PROTO, HOST, PORT, REAL_IP);
 
     /** What a {@code Forwarded} header says as well: of two headers that differ, one would be wrong. */
-    private static final Set<String> IN_FORWARDED = inLowerCase(List.of(FOR, PROTO, HOST));
+    private static final Set<String> IN_FORWARDED = Set.of(inLowerCase(FOR), inLowerCase(PROTO), inLowerCase(HOST));
 
     private static final String OTHERS = "x-forwarded-";
-
-    private static Set<String> inLowerCase(List<String> names) {
-        return names.stream().map(TrustedProxies::inLowerCase).collect(Collectors.toUnmodifiableSet());
-    }
 
     private static String inLowerCase(String name) {
         return name.toLowerCase(Locale.ROOT);
@@ -104,8 +99,8 @@ public record TrustedProxies(List<Cidr> networks, List<Cidr> protocol, List<Stri
         return areSaidToSet(FOR) || areSaidToSet(FORWARDED);
     }
 
-    /** Whether the gateway sets this header itself, from what it believes. An underscore counts as a hyphen, as behind CGI. */
+    /** Whether the gateway sets this header itself. An underscore counts as a hyphen, as behind CGI. */
     public static boolean isSetByGateway(String name) {
-        return SET_BY_GATEWAY.contains(inLowerCase(name).replace('_', '-'));
+        return SET_BY_GATEWAY.stream().anyMatch(name.replace('_', '-')::equalsIgnoreCase);
     }
 }

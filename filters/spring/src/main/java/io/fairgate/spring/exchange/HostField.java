@@ -31,7 +31,7 @@ public final class HostField {
     }
 
     /** Whether this is a host with or without a port. */
-    public static boolean isHost(CharSequence value) {
+    private static boolean isHost(CharSequence value) {
         int end = endOfHost(value);
         return end > 0 && (end == value.length() || (value.charAt(end) == ':' && digits(value, end + 1) >= 0));
     }

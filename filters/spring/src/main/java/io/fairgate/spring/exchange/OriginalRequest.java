@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *     proxies; the last one is that of the gateway's connection
  * @param scheme {@code http} or {@code https}; {@code ws} or {@code wss} where a proxy says so
  * @param host the host and, if the client named it, the port; empty when the client named no host
- * @param port the port that the client used
+ * @param port the port of that host, or the usual one of the scheme; another one where a proxy says so
  */
 public record OriginalRequest(@Nullable InetAddress client, List<String> way, String scheme, String host, int port) {
 

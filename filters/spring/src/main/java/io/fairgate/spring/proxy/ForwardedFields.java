@@ -29,19 +29,13 @@ public record ForwardedFields(PolicyHolder policy, boolean areSet) {
     private static final AsciiString FORWARDED = AsciiString.cached(TrustedProxies.FORWARDED);
     private static final AsciiString REAL_IP = AsciiString.cached(TrustedProxies.REAL_IP);
 
-    private static final List<String> SET = List.of(
-            TrustedProxies.FOR,
-            TrustedProxies.PROTO,
-            TrustedProxies.HOST,
-            TrustedProxies.PORT,
-            TrustedProxies.FORWARDED,
-            TrustedProxies.REAL_IP);
     private static final String X_FORWARDED = "x-forwarded-";
 
     /** Whether the gateway sets this header, under any spelling that an upstream could take for it. */
     public static boolean isSet(CharSequence name) {
-        for (int i = 0; i < SET.size(); i++) {
-            if (HeaderVariants.isSame(name, SET.get(i))) {
+        List<String> set = TrustedProxies.SET_BY_GATEWAY;
+        for (int i = 0; i < set.size(); i++) {
+            if (HeaderVariants.isSame(name, set.get(i))) {
                 return true;
             }
         }

@@ -35,8 +35,8 @@ final class ForwardedLine {
     }
 
     /**
-     * The elements of a line; null if it is malformed. A client that leaves a quote open makes the whole line malformed: nobody
-     * knows then where its part ends.
+     * The elements of a line; null if it is malformed. A client that leaves a quote open makes the whole line malformed, because its
+     * part has no end that can be told from the part of the proxy.
      */
     static @Nullable List<Element> parse(String line) {
         return new ForwardedLine(line).elements();

@@ -61,7 +61,7 @@ final class ProxyChain {
     /**
      * Goes back through a {@code Forwarded} header.
      *
-     * @return the element of the proxy to which the client sent the request; null if there is none, or if it cannot be read
+     * @return the element of the proxy to which the client sent the request; null if no proxy wrote an element, or if the line is malformed
      */
     @Nullable
     Element throughForwarded(List<String> lines) {

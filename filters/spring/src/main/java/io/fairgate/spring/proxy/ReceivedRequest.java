@@ -36,7 +36,7 @@ record ReceivedRequest(@Nullable InetAddress peer, String scheme, Function<Strin
         return headers.apply(header);
     }
 
-    /** The value of {@code Host}; empty if there is none that is plain. */
+    /** The value of {@code Host}; empty if the request has no such header, or if its host is not plain. */
     String host() {
         List<String> lines = lines(HttpHeaders.HOST);
         return !lines.isEmpty() && HostField.isPlainHost(lines.get(0)) ? lines.get(0) : "";

@@ -8,7 +8,7 @@ import org.springframework.web.server.ServerWebExchange;
  * The arguments of {@code Cost=UNITS} on a route.
  *
  * @param units the units by method and path
- * @param header the header with which trusted clients give the cost; null when there is none
+ * @param header the header with which trusted clients give the cost; null for a rule without a header
  * @param response how the response gives the cost; null when it does not
  */
 record CostRule(

@@ -166,12 +166,13 @@ class ProxyProtocolTest {
     }
 
     @Test
-    void the_header_may_come_byte_by_byte_and_counts_for_all_requests_of_the_connection() throws IOException {
+    void the_header_may_come_byte_by_byte_and_counts_for_all_requests_of_the_connection() throws Exception {
         start("127.0.0.0/8");
         try (RawClient client = new RawClient(both.gateway().port())) {
             for (byte each : second("21 11 000c c0000207 7f000001 c8df 0050".replace(" ", ""))) {
                 client.send(new String(new byte[] {each}, StandardCharsets.ISO_8859_1));
             }
+            Thread.sleep(100); // The gateway reads the header and the request one by one.
             client.get("/fair/1", "a").readUntil("ok");
             client.get("/fair/2", "a").readUntil("ok");
         }
@@ -180,12 +181,15 @@ class ProxyProtocolTest {
                 .allSatisfy(head -> assertThat(head).contains("X-Forwarded-For: 192.0.2.7\r\n"));
     }
 
-    @Test
-    void it_comes_before_http2_and_counts_for_all_streams() throws IOException {
+    /** @param pause milliseconds between the header and the rest: the gateway reads them at once or one by one */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 300})
+    void it_comes_before_http2_and_counts_for_all_streams(int pause) throws Exception {
         start("127.0.0.0/8");
         Socket socket =
                 new Socket(InetAddress.getLoopbackAddress(), both.gateway().port());
         socket.getOutputStream().write(bytes("PROXY TCP4 192.0.2.7 127.0.0.1 51423 80\r\n"));
+        Thread.sleep(pause);
         try (RawHttp2Client client = new RawHttp2Client(socket)) {
             for (int i = 0; i < 2; i++) {
                 assertThat(client.get("/fair/x", "a").headers().status().toString())
@@ -197,14 +201,16 @@ class ProxyProtocolTest {
                 .allSatisfy(head -> assertThat(head).contains("X-Forwarded-For: 192.0.2.7\r\n"));
     }
 
-    @Test
-    void it_comes_before_tls(@TempDir Path folder) throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {0, 300})
+    void it_comes_before_tls(int pause, @TempDir Path folder) throws Exception {
         start("127.0.0.0/8", ServerCertificate.options(folder).toArray(String[]::new));
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
         Socket plain =
                 new Socket(InetAddress.getLoopbackAddress(), both.gateway().port());
         plain.getOutputStream().write(bytes("PROXY TCP4 192.0.2.7 127.0.0.1 51423 443\r\n"));
+        Thread.sleep(pause);
         SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket(plain, "localhost", 443, true);
         assertThat(answer(socket, get())).startsWith("HTTP/1.1 200 ");
         assertThat(both.got("X-Forwarded-For")).containsExactly("X-Forwarded-For: 192.0.2.7");

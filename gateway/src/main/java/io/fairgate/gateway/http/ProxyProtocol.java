@@ -74,6 +74,7 @@ public final class ProxyProtocol extends ChannelInboundHandlerAdapter {
         if (part instanceof HAProxyMessage header) {
             note(context, header);
             header.release();
+            context.read(); // The other handlers ask for more only after they have got something.
             context.pipeline().remove(this);
         } else {
             context.fireChannelRead(part);

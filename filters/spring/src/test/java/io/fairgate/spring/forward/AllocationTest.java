@@ -131,11 +131,11 @@ class AllocationTest {
 
     @ParameterizedTest(name = "{0}, {1}: at most {2} bytes")
     @CsvSource({
-        "direct, ADMITTED, 19500",
-        "filter-chain, ADMITTED, 59900",
-        "direct, WITHOUT_A_KNOWN_TENANT, 8500",
-        "direct, ABOVE_ITS_QUOTA, 10000",
-        "direct, TO_A_FULL_QUEUE, 10400",
+        "direct, ADMITTED, 20500",
+        "filter-chain, ADMITTED, 66000",
+        "direct, WITHOUT_A_KNOWN_TENANT, 8900",
+        "direct, ABOVE_ITS_QUOTA, 10600",
+        "direct, TO_A_FULL_QUEUE, 11000",
     })
     void a_request_takes_no_more_memory_than_was_reached(String forwarding, Sent sent, long most) throws IOException {
         start(forwarding);

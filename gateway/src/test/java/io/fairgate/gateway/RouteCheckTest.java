@@ -105,7 +105,7 @@ class RouteCheckTest {
             strings = {
                 "Path=/a/**",
                 "'Path=/a/{segment},/b/**,false'",
-                "{ name: Path, args: { patterns: '/a/**,/b/**', matchTrailingSlash: false } }",
+                "{ name: Path, args: { patterns: [ '/a/**', '/b/**' ], matchTrailingSlash: false } }",
                 "'Host=**.somehost.org,**.anotherhost.org'",
                 "'Method=GET,POST'",
                 "'Header=X-Request-Id, \\d+'",

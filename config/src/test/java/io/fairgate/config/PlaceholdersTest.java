@@ -129,7 +129,7 @@ class PlaceholdersTest {
     void a_part_of_what_was_filled_in_is_not_shown_either() {
         Placeholders placeholders = new Placeholders(Map.of("TOKEN", "abcd, efgh-secret"), null);
         RouteDeclaration route = PolicyReader.read(
-                        "fairgate.yml", policy("1", "\"AddRequestHeader=X, ${TOKEN}\""), placeholders)
+                        "fairgate.yml", policy("1", "\"AddRequestHeadersIfNotPresent=X:${TOKEN}\""), placeholders)
                 .routes()
                 .get(0);
         assertThat(route.withoutSecrets("efgh-secret would be ignored")).isEqualTo("${TOKEN} would be ignored");

@@ -31,6 +31,13 @@ final class PlainData {
         return Collections.unmodifiableMap(plain);
     }
 
+    /** The same data with another value for one key. */
+    static Map<String, Object> with(Map<String, Object> data, String key, Object value) {
+        Map<String, Object> copy = new LinkedHashMap<>(data);
+        copy.put(key, value);
+        return Collections.unmodifiableMap(copy);
+    }
+
     private static @Nullable Object of(Value value) {
         if (value.isMapping()) {
             return entries(value);

@@ -61,10 +61,24 @@ public final class PolicyFileReader {
         boolean isFile = known.equals(PolicyKeys.FILE);
         Tenants tenants = TenantsReader.read(section.get("tenants"), isFile ? RoutesReader.ids(section) : null);
         Pools pools = PoolsReader.read(section);
-        List<RouteDeclaration> routes = new RoutesReader(pools, tenants, filledIn).read(section.items("routes"));
+        RoutesReader reader = new RoutesReader(pools, tenants, filledIn);
+        List<RouteDeclaration> routes = reader.read(section.items("routes"));
         Policy policy = policy(section, tenants, pools, metrics(section.get("metrics"), tenants));
         warnOfReservations(policy, pools);
-        PolicyFile read = new PolicyFile(policy, routes, file.mistakes().warnings());
+        UnusedNames unused = new UnusedNames(section, policy);
+        // A name that is misspelt where it is used is one mistake, and not two.
+        boolean isComplete = !file.mistakes().areAny();
+        if (isComplete) {
+            unused.warnOfPlansAndGroups();
+        }
+        if (isComplete && isFile) {
+            unused.warnOfClasses(reader.used("class"));
+        }
+        PolicyFile read = new PolicyFile(
+                policy,
+                routes,
+                file.mistakes().warnings(),
+                isComplete && isFile ? unused.pools(reader.used("pool")) : List.of());
         file.mistakes().throwIfAny(read);
         return read;
     }

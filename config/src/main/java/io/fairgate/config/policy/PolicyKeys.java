@@ -10,6 +10,8 @@ import static io.fairgate.config.yaml.KeyType.PART;
 import static io.fairgate.config.yaml.KeyType.TEXT;
 import static io.fairgate.config.yaml.KeyType.TRUTH;
 
+import io.fairgate.config.routes.Cors;
+import io.fairgate.config.routes.RouteMetadata;
 import io.fairgate.config.yaml.KeyType.Text;
 import io.fairgate.config.yaml.KeyType.Whole;
 import io.fairgate.config.yaml.KeyType.Word;
@@ -138,7 +140,7 @@ final class PolicyKeys {
                     Stream.of(FILE, METRICS, TENANTS),
                     IdentityReader.keys(),
                     Stream.of(GROUP, GROUP_QUOTA, CLASS, PLAN, PLAN_QUOTA, MEMBER, MEMBER_QUOTA, POOL, LEASE),
-                    Stream.of(ROUTE, PREDICATE, FILTER))
+                    Stream.of(ROUTE, PREDICATE, FILTER, RouteMetadata.KEYS, Cors.KEYS))
             .flatMap(Function.identity())
             .toList();
 

@@ -2,6 +2,10 @@ package io.fairgate.config.policy;
 
 import io.fairgate.config.policy.PoolsReader.Pools;
 import io.fairgate.config.policy.TenantsReader.Tenants;
+import io.fairgate.config.routes.BuiltIns;
+import io.fairgate.config.routes.Component;
+import io.fairgate.config.routes.ComponentCheck;
+import io.fairgate.config.routes.Written;
 import io.fairgate.config.yaml.KeyType;
 import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.config.yaml.Section;
@@ -17,39 +21,62 @@ import org.jspecify.annotations.Nullable;
 /**
  * A predicate or a filter of a route, written as {@code Name=argument,argument} or with {@code name} and {@code args}.
  *
- * @param arguments the arguments of a filter or a predicate of ours; null for others, which the gateway checks
+ * @param arguments the arguments of a filter or a predicate of ours; null for others
  */
-record RouteComponent(String name, @Nullable Section arguments) {
+record RouteComponent(Written written, @Nullable Section arguments) {
 
     /** How many arguments the short form takes. */
-    private static final Map<String, Integer> IN_SHORT_FORM =
+    static final Map<String, Integer> IN_SHORT_FORM =
             Map.of(PolicyKeys.FAIR_SHARE, 3, PolicyKeys.COST, 1, PolicyKeys.TENANT, 1);
 
     /** Notes a mistake, and has an empty name, when the value has neither form. */
     static RouteComponent read(Value value, KnownKeys keys) {
-        if (value.isMapping()) {
-            Section section = Section.open(value, keys);
-            return longForm(section.text("name", ""), value, section.get("args"));
+        RouteComponent component = value.isMapping() ? longForm(value, keys) : shortForm(value, keys);
+        Component builtIn = BuiltIns.of(keys.equals(PolicyKeys.FILTER)).get(component.name());
+        if (builtIn != null) {
+            ComponentCheck.check(component.written, builtIn);
         }
-        String text = value.text(keys.keys().get(0).meaning());
-        String[] parts = text == null ? new String[] {""} : text.split("=", 2);
-        String arguments = parts.length > 1 ? parts[1] : "";
-        HeaderFilters.check(value, parts[0], arguments);
-        KnownKeys known = PolicyKeys.ARGUMENTS.get(parts[0]);
-        return new RouteComponent(parts[0], known == null ? null : shortForm(parts[0], value, arguments, known));
+        return component;
     }
 
-    private static RouteComponent longForm(String name, Value component, @Nullable Value args) {
-        Value holder = args == null ? component : args;
+    String name() {
+        return written.name();
+    }
+
+    private static RouteComponent longForm(Value value, KnownKeys keys) {
+        Section section = Section.open(value, keys);
+        String name = section.text("name", "");
+        Value args = section.get("args");
+        Value holder = args == null ? value : args;
         Map<String, Value> given = args == null ? Map.of() : args.entriesOrNull();
         if (given == null) {
             holder.mistake("a mapping of arguments");
-        } else {
-            HeaderFilters.check(component, name, given);
+            return new RouteComponent(new Written(value, "", false, Map.of()), null);
+        }
+        HeaderFilters.check(value, name, given);
+        KnownKeys known = PolicyKeys.ARGUMENTS.get(name);
+        return new RouteComponent(
+                new Written(value, name, false, given),
+                known == null ? null : Section.ofArguments(holder, given, known));
+    }
+
+    private static RouteComponent shortForm(Value value, KnownKeys keys) {
+        String text = value.text(keys.keys().get(0).meaning());
+        String[] parts = text == null ? new String[] {""} : text.split("=", 2);
+        String name = parts[0];
+        String arguments = parts.length > 1 ? parts[1] : "";
+        HeaderFilters.check(value, name, arguments);
+        Map<String, Value> positions = new LinkedHashMap<>();
+        for (String part : arguments.split(",", -1)) {
+            if (!part.isBlank()) {
+                String key = Component.POSITION + positions.size();
+                positions.put(key, value.part(key, part.strip()));
+            }
         }
         KnownKeys known = PolicyKeys.ARGUMENTS.get(name);
         return new RouteComponent(
-                name, known == null || given == null ? null : Section.ofArguments(holder, given, known));
+                new Written(value, name, true, positions),
+                known == null ? null : shortForm(name, value, arguments, known));
     }
 
     /** Splits as Spring Cloud Gateway does: at commas, without surrounding space and without empty arguments. */
@@ -73,12 +100,18 @@ record RouteComponent(String name, @Nullable Section arguments) {
         return Section.ofArguments(component, arguments, known);
     }
 
+    /** The value of an argument of ours; null without. */
+    @Nullable
+    String argument(String key) {
+        return arguments == null ? null : arguments.text(key);
+    }
+
     /** Checks the arguments of a filter or a predicate of ours against the other parts of the policy. */
     void check(Pools pools, Tenants tenants) {
         if (arguments == null) {
             return;
         }
-        switch (name) {
+        switch (name()) {
             case PolicyKeys.FAIR_SHARE -> checkFairShare(arguments, pools, tenants);
             case PolicyKeys.COST -> checkCost(arguments, tenants);
             default -> checkTenant(arguments, tenants);

@@ -3,6 +3,9 @@ package io.fairgate.config.policy;
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.policy.PoolsReader.Pools;
 import io.fairgate.config.policy.TenantsReader.Tenants;
+import io.fairgate.config.routes.RouteMetadata;
+import io.fairgate.config.routes.ShadowedRoutes;
+import io.fairgate.config.routes.Written;
 import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
@@ -10,11 +13,13 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code routes}: their shape, pools and tenants. The gateway checks what predicates and filters mean. */
@@ -22,10 +27,14 @@ final class RoutesReader {
     /** {@code no} is for routes that answer by themselves, for instance with a redirect. */
     private static final Set<String> SCHEMES = Set.of("http", "https", "ws", "wss", "no");
 
+    /** Up to the last {@code @}: what a mistake must not show. */
+    private static final Pattern CREDENTIALS = Pattern.compile("(?s)^(\"?([a-zA-Z][a-zA-Z0-9+.-]*:/{1,2})?).*@");
+
     private final Pools pools;
     private final Tenants tenants;
     private final Map<String, String> filledIn;
     private final Map<String, Value> ids = new HashMap<>();
+    private final Map<String, Set<String>> used = new HashMap<>();
 
     /** @param filledIn maps each value that came from elsewhere to its placeholder in the file */
     RoutesReader(Pools pools, Tenants tenants, Map<String, String> filledIn) {
@@ -36,13 +45,22 @@ final class RoutesReader {
 
     List<RouteDeclaration> read(List<Value> items) {
         List<RouteDeclaration> routes = new ArrayList<>();
+        List<ShadowedRoutes.Route> inUse = new ArrayList<>();
         for (int index = 0; index < items.size(); index++) {
-            RouteDeclaration route = route(index, items.get(index));
+            Value item = items.get(index);
+            Section section = Section.open(item, PolicyKeys.ROUTE);
+            RouteDeclaration route = route(index, item, section, inUse);
             if (route != null) {
                 routes.add(route);
             }
         }
+        ShadowedRoutes.warn(inUse);
         return routes;
+    }
+
+    /** The pools and the classes that routes name. */
+    Set<String> used(String argument) {
+        return used.getOrDefault(argument, Set.of());
     }
 
     /** The ids that quotas may name, including routes with mistakes; null when they cannot be determined. */
@@ -63,8 +81,8 @@ final class RoutesReader {
         return ids;
     }
 
-    private @Nullable RouteDeclaration route(int index, Value value) {
-        Section section = Section.open(value, PolicyKeys.ROUTE);
+    private @Nullable RouteDeclaration route(
+            int index, Value value, Section section, List<ShadowedRoutes.Route> inUse) {
         String id = section.text("id");
         Value given = section.get("id");
         Value first = id == null || given == null ? null : ids.putIfAbsent(id, given);
@@ -75,16 +93,60 @@ final class RoutesReader {
         if (uri != null && section.has("uri")) {
             checkUri(uri, section.text("uri", ""));
         }
-        List<Integer> predicateLines = components(section.items("predicates"), PolicyKeys.PREDICATE);
-        List<Integer> filterLines = components(section.items("filters"), PolicyKeys.FILTER);
+        List<RouteComponent> predicates = components(section.items("predicates"), PolicyKeys.PREDICATE);
+        List<RouteComponent> filters = components(section.items("filters"), PolicyKeys.FILTER);
+        List<Written> written = predicates.stream().map(RouteComponent::written).toList();
+        boolean isInUse = section.truth("enabled", true);
+        if (isInUse) {
+            checkFairShare(section, filters);
+        }
+        boolean isRead = id != null
+                && !written.isEmpty()
+                && written.stream().noneMatch(predicate -> predicate.name().isEmpty());
+        if (isRead && isInUse) {
+            inUse.add(new ShadowedRoutes.Route(value, id, section.integer("order", 0), written));
+        }
         Map<String, Object> definition = PlainData.entries(value);
+        if (definition != null && definition.get("metadata") instanceof Map<?, ?> metadata) {
+            definition = PlainData.with(
+                    definition, "metadata", RouteMetadata.read(section.entries("metadata"), metadata, written));
+        }
         return id == null || definition == null
                 ? null
-                : new RouteDeclaration(id, index, value.line(), definition, predicateLines, filterLines, filledIn);
+                : new RouteDeclaration(
+                        id, index, value.line(), definition, lines(predicates), lines(filters), filledIn);
     }
 
-    /** Spring Cloud Gateway would ignore a path, and fail at the first request with a URI that it cannot use. */
+    private static List<Integer> lines(List<RouteComponent> components) {
+        return components.stream()
+                .map(component -> component.written().value().line())
+                .toList();
+    }
+
+    /** Requests without a permit are fewer than the pool knows of, so that is to be said where it is intended. */
+    private void checkFairShare(Section route, List<RouteComponent> filters) {
+        boolean hasPool = filters.stream().anyMatch(filter -> filter.name().equals(PolicyKeys.FAIR_SHARE));
+        boolean hasUpstream = !route.text("uri", "no:").toLowerCase(Locale.ROOT).startsWith("no:")
+                && filters.stream().noneMatch(filter -> filter.name().equals("RedirectTo"));
+        Value stated = route.entries("metadata").get(RouteMetadata.FAIR_SHARE);
+        if (stated != null && hasPool == "false".equals(stated.plainScalar())) {
+            stated.mistake(
+                    hasPool ? "true, because the route has a FairShare" : "false, because the route has no FairShare");
+        } else if (stated == null && !hasPool && hasUpstream && !Set.of().equals(pools.names())) {
+            route.warn(
+                    "filters",
+                    "no FairShare, so these requests reach the upstream without a permit; if that is intended, say so with metadata: { fair-share: false }");
+        }
+    }
+
+    /** Spring Cloud Gateway would ignore credentials and a path, and fail at the first request with a URI that it cannot use. */
     private static void checkUri(Value value, String text) {
+        if (text.contains("@")) {
+            value.mistake(
+                    CREDENTIALS.matcher(value.shown()).replaceFirst("$1***@"),
+                    "a URI without credentials, which would not be sent; the filter SetRequestHeader=Authorization,... sends some");
+            return;
+        }
         try {
             URI uri = new URI(text);
             String scheme = uri.getScheme();
@@ -98,19 +160,25 @@ final class RoutesReader {
         }
     }
 
-    /** Checks predicates or filters, and returns their lines. */
-    private List<Integer> components(List<Value> items, KnownKeys keys) {
-        boolean hasPool = false;
+    private List<RouteComponent> components(List<Value> items, KnownKeys keys) {
+        List<RouteComponent> components = new ArrayList<>();
         for (Value item : items) {
             RouteComponent component = RouteComponent.read(item, keys);
             boolean isFairShare = component.name().equals(PolicyKeys.FAIR_SHARE);
-            if (isFairShare && hasPool) {
+            if (isFairShare
+                    && components.stream().anyMatch(other -> other.name().equals(PolicyKeys.FAIR_SHARE))) {
                 // Two requests that each hold a permit of one pool and wait for the other pool would deadlock.
                 item.mistake("one FairShare on a route");
             }
-            hasPool |= isFairShare;
+            components.add(component);
             component.check(pools, tenants);
+            for (String argument : List.of("pool", "class")) {
+                String name = isFairShare ? component.argument(argument) : null;
+                if (name != null) {
+                    used.computeIfAbsent(argument, key -> new HashSet<>()).add(name);
+                }
+            }
         }
-        return items.stream().map(Value::line).toList();
+        return components;
     }
 }

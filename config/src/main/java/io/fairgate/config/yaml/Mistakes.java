@@ -21,6 +21,9 @@ public final class Mistakes {
 
     private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
 
+    /** Up to the last {@code @} that may belong to a URI. */
+    private static final Pattern CREDENTIALS = Pattern.compile("://\\S*@");
+
     private final String file;
     /** The common prefix of all properties; empty for a file. */
     private final String prefix;
@@ -71,8 +74,19 @@ public final class Mistakes {
     }
 
     void warn(Mark mark, String path, String text) {
-        warnings.add(
-                new Warning(file, line(mark), printable(key(path), LONGEST_KEY), printable(text, LONGEST_EXPECTED)));
+        warnings.add(warning(mark, path, text));
+    }
+
+    Warning warning(Mark mark, String path, String text) {
+        return new Warning(
+                file,
+                line(mark),
+                printable(key(path), LONGEST_KEY),
+                printable(withoutCredentials(text), LONGEST_EXPECTED));
+    }
+
+    public boolean areAny() {
+        return !found.isEmpty();
     }
 
     /** The warnings, in the order of their lines. */
@@ -101,8 +115,12 @@ public final class Mistakes {
                 file,
                 line,
                 printable(key, LONGEST_KEY),
-                printable(what, LONGEST_FOUND),
+                printable(withoutCredentials(what), LONGEST_FOUND),
                 printable(expected, LONGEST_EXPECTED));
+    }
+
+    private static String withoutCredentials(String text) {
+        return CREDENTIALS.matcher(text).replaceAll("://***@");
     }
 
     /** Escapes control characters and shortens the text, so that a mistake is one line of a log or a terminal. */

@@ -1,5 +1,6 @@
 package io.fairgate.config.yaml;
 
+import io.fairgate.config.model.Warning;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -98,6 +99,11 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
     /** Notes a warning about a value that is allowed but rarely intended. */
     public void warn(String text) {
         mistakes.warn(mark, path(), text);
+    }
+
+    /** The same, without noting it. */
+    public Warning warning(String text) {
+        return mistakes.warning(mark, path(), text);
     }
 
     /** The text of a scalar. Notes a mistake and returns null when the value is not a scalar, or blank. */

@@ -1,5 +1,7 @@
 package io.fairgate.config.policy;
 
+import io.fairgate.config.routes.Cors;
+import io.fairgate.config.routes.RouteMetadata;
 import io.fairgate.config.yaml.Key;
 import io.fairgate.config.yaml.KeyType;
 import io.fairgate.config.yaml.KnownKeys;
@@ -35,8 +37,13 @@ final class PolicySchema {
     private static final String POSITIVE = "^[1-9][0-9]{0,17}$";
     private static final String DURATION = "^(-?[0-9]+(ms|s|m|h|d)|-?[pP].*)$";
 
+    /** A scheme, and a host without credentials, and no path: {@code checkUri} of {@link RoutesReader}. */
+    private static final String URI = "^([hH][tT][tT][pP][sS]?|[wW][sS][sS]?|[nN][oO])://[^/?#@\\s_]+/?(#.*)?$";
+
     /** What YAML takes for a number or a truth is a text as well where a text is expected. */
-    private static final Map<String, Object> TEXT = ordered("type", List.of("string", "number", "boolean"));
+    static final List<String> TEXT_TYPES = List.of("string", "number", "boolean");
+
+    static final Map<String, Object> TEXT = ordered("type", TEXT_TYPES);
 
     /** A value that stands elsewhere may be of any kind. */
     private static final Map<String, Object> PLACEHOLDER = ordered("type", "string", "pattern", "\\$\\{");
@@ -78,8 +85,9 @@ final class PolicySchema {
             value.putAll(value(path, key));
             properties.put(key.name(), value);
         }
+        boolean isForFiltersToo = known.equals(RouteMetadata.KEYS);
         Map<String, Object> section =
-                ordered("type", "object", "properties", properties, "additionalProperties", false);
+                ordered("type", "object", "properties", properties, "additionalProperties", isForFiltersToo);
         List<String> required = required(known);
         if (!required.isEmpty()) {
             section.put("required", required);
@@ -120,6 +128,8 @@ final class PolicySchema {
     private Map<String, Object> value(String path, Key key) {
         if (key.type().equals(KeyType.PART) && at(path) != null) {
             return section(Objects.requireNonNull(at(path)));
+        } else if (key.type().equals(KeyType.NAMED) && at(path) != null) {
+            return section(Objects.requireNonNull(at(path)));
         } else if (key.type().equals(KeyType.NAMED)) {
             KnownKeys named = at(path + ".*");
             return named == null
@@ -150,28 +160,32 @@ final class PolicySchema {
         if (!COMPONENTS.contains(listed.place())) {
             return section;
         }
-        section.put(
-                "allOf",
-                new TreeMap<>(PolicyKeys.ARGUMENTS)
-                        .entrySet().stream()
-                                .filter(entry -> entry.getValue().place().equals(listed.place() + ".args"))
-                                .map(this::arguments)
-                                .toList());
-        return ordered("anyOf", List.of(TEXT, section));
+        ComponentSchema components = new ComponentSchema(listed.equals(PolicyKeys.FILTER));
+        List<Map<String, Object>> arguments = new ArrayList<>();
+        new TreeMap<>(PolicyKeys.ARGUMENTS).forEach((name, keys) -> {
+            if (keys.place().equals(listed.place() + ".args")) {
+                components.add(name);
+                arguments.add(ComponentSchema.ofName(name, arguments(keys)));
+            }
+        });
+        arguments.addAll(components.arguments());
+        section.put("allOf", arguments);
+        asMapping(section.get("properties")).put("name", orPlaceholder(ordered("enum", components.names())));
+        return ordered("anyOf", List.of(components.shortForm(), section));
     }
 
-    /** What a filter or a predicate of Fairgate takes; the arguments of others are not known here. */
-    private Map<String, Object> arguments(Map.Entry<String, KnownKeys> component) {
-        Map<String, Object> args = section(component.getValue());
+    /** What a filter or a predicate of Fairgate takes. */
+    private Map<String, Object> arguments(KnownKeys keys) {
+        Map<String, Object> args = section(keys);
         Map<String, Object> properties = asMapping(args.get("properties"));
-        for (Key key : component.getValue().keys()) {
+        for (Key key : keys.keys()) {
             String old = Pattern.compile("-([a-z])")
                     .matcher(key.name())
                     .replaceAll(letter -> letter.group(1).toUpperCase(Locale.ROOT));
             if (!old.equals(key.name())) {
                 Map<String, Object> alias =
                         ordered("description", "The old spelling of " + key.name() + ".", "deprecated", true);
-                alias.putAll(leaf(component.getValue().place() + "." + key.name(), key));
+                alias.putAll(leaf(keys.place() + "." + key.name(), key));
                 properties.put(old, alias);
             }
         }
@@ -179,9 +193,7 @@ final class PolicySchema {
         if (args.containsKey("required")) {
             then.put("required", List.of("args"));
         }
-        Map<String, Object> named = ordered(
-                "properties", ordered("name", ordered("const", component.getKey())), "required", List.of("name"));
-        return ordered("if", named, "then", then);
+        return then;
     }
 
     @SuppressWarnings("unchecked")
@@ -215,12 +227,32 @@ final class PolicySchema {
         } else if (type instanceof KeyType.Text text) {
             return text(path, text.pattern());
         }
+        if (type.equals(Cors.TEXTS)) {
+            Map<String, Object> one = ordered("type", TEXT_TYPES, "pattern", "^[^,]*$");
+            return ordered("anyOf", List.of(one, any(TEXT)));
+        }
         return switch (key.name()) {
+            case "allowedMethods" -> {
+                Map<String, Object> method = ordered("type", TEXT_TYPES, "pattern", ComponentSchema.METHOD);
+                yield ordered("anyOf", List.of(method, any(method)));
+            }
+            case "maxAge" -> durationOr("", 0);
+            case "response-timeout" -> durationOr("none|-?[0-9]+|", Integer.MIN_VALUE);
+            case "connect-timeout" -> durationOr("[0-9]+|", 1);
             case "args" -> ordered("type", "object");
             case "api-keys" -> any(orPlaceholder(ordered("type", "string", "pattern", "^sha256:[0-9a-f]{64}$")));
             case "tenants" -> ordered("anyOf", List.of(TEXT, list(TEXT)));
             default -> throw new IllegalStateException(path + ": say here what its schema is, or list its keys in ALL");
         };
+    }
+
+    private static Map<String, Object> durationOr(String words, int leastNumber) {
+        return ordered(
+                "anyOf",
+                List.of(
+                        ordered("type", "string", "pattern", "^(" + words + DURATION.substring(2)),
+                        ordered("type", "integer", "minimum", leastNumber),
+                        PLACEHOLDER));
     }
 
     private static Map<String, Object> integer(KeyType.Whole whole) {
@@ -235,7 +267,9 @@ final class PolicySchema {
     }
 
     private static Map<String, Object> text(String path, String pattern) {
-        if (path.endsWith("quotas[].per")) {
+        if (path.equals("routes[].uri")) {
+            return orPlaceholder(ordered("type", "string", "pattern", URI));
+        } else if (path.endsWith("quotas[].per")) {
             return orPlaceholder(
                     ordered("type", "string", "pattern", "^(hour|day|week|month|total|" + DURATION.substring(2)));
         } else if (KeyType.TEXT.equals(new KeyType.Text(pattern))) {
@@ -260,15 +294,15 @@ final class PolicySchema {
         return ordered("type", "array", "items", item, "minItems", 1);
     }
 
-    private static Map<String, Object> any(Map<String, Object> item) {
+    static Map<String, Object> any(Map<String, Object> item) {
         return ordered("type", "array", "items", item);
     }
 
-    private static Map<String, Object> orPlaceholder(Map<String, Object> value) {
+    static Map<String, Object> orPlaceholder(Map<String, Object> value) {
         return ordered("anyOf", List.of(value, PLACEHOLDER));
     }
 
-    private static Map<String, Object> ordered(Object... keysAndValues) {
+    static Map<String, Object> ordered(Object... keysAndValues) {
         Map<String, Object> map = new LinkedHashMap<>();
         for (int i = 0; i < keysAndValues.length; i += 2) {
             map.put((String) keysAndValues[i], keysAndValues[i + 1]);

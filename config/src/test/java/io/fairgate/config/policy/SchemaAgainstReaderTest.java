@@ -8,6 +8,7 @@ import com.networknt.schema.SpecificationVersion;
 import io.fairgate.config.PolicyReader;
 import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.config.model.PolicyFile;
+import io.fairgate.config.routes.BuiltIns;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -134,7 +135,8 @@ class SchemaAgainstReaderTest {
         boolean isValid = schema.validate(json.valueToTree(policy)).isEmpty();
         try {
             PolicyFile read = PolicyReader.read("policy.yml", yaml.dump(policy));
-            if (!isValid) {
+            boolean isBuilt = read.routes().stream().allMatch(BuiltIns::areAllOf); // Otherwise the gateway refuses it.
+            if (!isValid && isBuilt) {
                 tooStrict.add(what);
             }
             return !read.policy().equals(reference.policy());

@@ -1,0 +1,122 @@
+package io.fairgate.config.routes;
+
+import io.fairgate.config.yaml.Value;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/** Finds arguments that Spring Cloud Gateway would ignore, and predicates that no request meets. */
+public final class ComponentCheck {
+
+    /** Spring Cloud Gateway evaluates such a text (SpEL), so its value is not known here. */
+    private static final String EXPRESSION = "#{";
+
+    private static final Pattern CREDENTIALS = Pattern.compile("://[^/?#]*@");
+
+    private final Written written;
+
+    private ComponentCheck(Written written) {
+        this.written = written;
+    }
+
+    /** Notes mistakes and warnings. */
+    public static void check(Written written, Component component) {
+        ComponentCheck check = new ComponentCheck(written);
+        check.checkIgnored(component);
+        switch (written.name()) {
+            case "Path" -> check.checkPaths();
+            case "Method" ->
+                check.listed("GET, POST", ",").forEach(method -> HttpMethods.check(method, written.place(method)));
+            case "Host", "RemoteAddr", "XForwardedRemoteAddr" -> check.listed("a, b", ",");
+            case "Retry" -> check.checkRetriedMethods();
+            case "RedirectTo" -> check.warnOfCredentials("every client gets the credentials in this URI");
+            case "SetRequestUri" -> check.warnOfCredentials("the credentials in this URI are not sent");
+            default -> {
+                // Spring Cloud Gateway builds it, or does not.
+            }
+        }
+    }
+
+    private void checkIgnored(Component component) {
+        Map<String, Value> given = new LinkedHashMap<>();
+        written.arguments().forEach((argument, value) -> {
+            Map<String, Value> nested = value.entriesOrNull();
+            if (nested == null || nested.isEmpty()) {
+                given.put(argument, value);
+            } else {
+                nested.forEach((below, deeper) -> given.put(argument + "." + below, deeper));
+            }
+        });
+        Map<String, String> texts = new LinkedHashMap<>();
+        given.forEach((argument, value) -> texts.put(argument, value.shown()));
+        component.check(texts, (argument, found, expected) -> {
+            Value value = given.get(argument);
+            (written.isShort() || value == null ? written.value() : value).mistake(found, expected);
+        });
+    }
+
+    private void checkPaths() {
+        for (Value pattern : listed("/orders/**, /invoices/**", ",\\s*/")) {
+            String text = Written.text(pattern);
+            if (Written.isFlag(pattern)) {
+                written.place(pattern)
+                        .mistake(
+                                "matchTrailingSlash after the paths, because Spring Cloud Gateway reads these arguments in order");
+            } else if (!text.startsWith("/") && !text.startsWith(EXPRESSION)) {
+                written.place(pattern)
+                        .mistake(pattern.shown(), "a path that begins with /; this one matches no request");
+            }
+        }
+    }
+
+    /**
+     * The items of a list. Notes a mistake if there is none, and if a text holds several: only the short form has commas.
+     *
+     * @param comma a pattern of what is between two items, and not in one
+     */
+    private List<Value> listed(String example, String comma) {
+        List<Value> items = written.items();
+        if (items.isEmpty()) {
+            written.value().mistake("%s with at least one argument".formatted(written.name()));
+        }
+        for (Value item : items) {
+            if (item.scalar() == null) {
+                item.mistake("a text, or a list of texts such as [%s]".formatted(example));
+                return List.of();
+            } else if (!written.isShort() && Written.text(item).split(comma, 2).length > 1) {
+                item.mistake(
+                        "a list such as [%s]; Spring Cloud Gateway does not split a text there".formatted(example));
+                return List.of();
+            }
+        }
+        return items;
+    }
+
+    /** In the short form, the third argument is one method. In the long form, a text may have several. */
+    private void checkRetriedMethods() {
+        Value methods = written.arguments().get(written.isShort() ? Component.POSITION + 2 : "methods");
+        if (methods == null) {
+            return;
+        }
+        List<Value> items = methods.itemsOrNull();
+        for (Value method : items == null && methods.scalar() != null
+                ? methods.split()
+                : items == null ? List.of(methods) : items) {
+            if (method.scalar() == null) {
+                method.mistake("a method, or a list of methods such as [GET, PUT]");
+            } else {
+                HttpMethods.check(method, written.place(method));
+            }
+        }
+    }
+
+    private void warnOfCredentials(String consequence) {
+        boolean hasCredentials = written.arguments().values().stream()
+                .anyMatch(
+                        argument -> CREDENTIALS.matcher(Written.text(argument)).find());
+        if (hasCredentials) {
+            written.value().warn(consequence);
+        }
+    }
+}

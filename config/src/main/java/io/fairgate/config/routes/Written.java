@@ -1,0 +1,55 @@
+package io.fairgate.config.routes;
+
+import io.fairgate.config.yaml.Value;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A filter or a predicate as a route writes it.
+ *
+ * @param value the whole of it
+ * @param isShort whether it is written as {@code Name=argument,argument}
+ * @param arguments in the order of the file: by name, or by {@link Component#POSITION} and the position in the short form
+ */
+public record Written(Value value, String name, boolean isShort, Map<String, Value> arguments) {
+
+    /** The place of a mistake about a part: in the short form the whole has a key, and its parts have none. */
+    Value place(Value part) {
+        return isShort ? value : part;
+    }
+
+    /** A scalar, as Spring Cloud Gateway reads it; in the long form with the space around it. */
+    static String text(Value value) {
+        return String.valueOf(value.scalar());
+    }
+
+    /** The values of a predicate whose arguments are one list, without the flag at the end of a {@code Path}. */
+    List<Value> items() {
+        List<Value> items = all();
+        if (!flag().isEmpty()) {
+            items.remove(items.size() - 1);
+        }
+        return items;
+    }
+
+    /** Whether a slash at the end of a path makes no difference, as the {@code Path} says; empty if it does not say. */
+    String flag() {
+        List<Value> all = all();
+        Value last = all.isEmpty() ? value : all.get(all.size() - 1);
+        return name.equals("Path") && isFlag(last) ? text(last) : "";
+    }
+
+    static boolean isFlag(Value value) {
+        return text(value).equalsIgnoreCase("true") || text(value).equalsIgnoreCase("false");
+    }
+
+    private List<Value> all() {
+        List<Value> all = new ArrayList<>();
+        arguments.values().forEach(given -> {
+            List<Value> several = given.itemsOrNull();
+            all.addAll(several == null ? List.of(given) : several);
+        });
+        return all;
+    }
+}

@@ -48,14 +48,22 @@ public final class Fairgate {
         return commandLine(args).execute(withCommand(args));
     }
 
-    /** {@code throttle} is built without the other commands: it must answer soon, and picocli takes time for each command. */
+    /** Some commands are built without the others: they must answer soon, and picocli takes time for each command. */
     private static CommandLine commandLine(String... args) {
-        if (args.length > 0 && args[0].equals(ThrottleCommand.NAME)) {
+        String command = args.length > 0 ? args[0] : "";
+        if (command.equals(ThrottleCommand.NAME)) {
             ThrottleCommand.loadAhead();
-            return new CommandLine(CommandSpec.create().name("fairgate"))
-                    .addSubcommand(ThrottleCommand.NAME, new ThrottleCommand());
+            return alone(command, new ThrottleCommand());
+        } else if (command.equals(CheckCommand.NAME)) {
+            return alone(command, new CheckCommand());
         }
         return new CommandLine(new Fairgate());
+    }
+
+    private static CommandLine alone(String name, Object command) {
+        return new CommandLine(CommandSpec.create().name("fairgate"))
+                .addSubcommand(name, command)
+                .setCaseInsensitiveEnumValuesAllowed(true);
     }
 
     /** Without a command, {@code serve} is run, so that options may come first. */

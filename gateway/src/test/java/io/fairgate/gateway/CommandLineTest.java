@@ -104,10 +104,13 @@ class CommandLineTest {
                                   trustd-from: 10.0.0.0/8
                         """.stripTrailing()));
         assertThat(Fairgate.run("check", file)).isEqualTo(1);
-        assertThat(output.getOut().strip())
-                .startsWith(file + ":21: routes[0].filters[0].args.trustd-from: unknown key")
-                .endsWith("; did you mean trusted-from?)")
-                .hasLineCount(1);
+        assertThat(output.getOut().lines())
+                .satisfiesExactly(
+                        line -> assertThat(line)
+                                .startsWith(file + ":21: routes[0].filters[0].args.trustd-from: unknown key")
+                                .endsWith("; did you mean trusted-from?)"),
+                        line -> assertThat(line)
+                                .startsWith(file + ":17: routes[0].filters: warning: no FairShare, so these requests"));
     }
 
     @ParameterizedTest

@@ -40,7 +40,7 @@ class LeaversTest {
                 uri: "UPSTREAM"
                 predicates: [ "Path=/busy/**" ]
                 filters: [ "FairShare=busy" ]
-                metadata: { response-timeout: -1 }
+                metadata: { response-timeout: none }
               - { id: late, uri: "UPSTREAM", predicates: [ "Path=/late/**" ], filters: [ "FairShare=late" ] }
             """;
 

@@ -93,7 +93,8 @@ class ReloadTest {
         Answer report = reload(policy().replace("c: { plan: plan }", "newcomer: { plan: plan }")
                 .replace("pools:", "pools:\n  fresh: { permits: 7 }")
                 .replace("id: plain", "id: other")
-                .replace("Path=/plain/**\" ]", "Path=/other/**\" ]\n    filters: [ FairShare=fresh ]"));
+                .replace("Path=/plain/**\" ]", "Path=/other/**\" ]\n    filters: [ FairShare=fresh ]")
+                .replace("fair-share: false", "fair-share: true"));
 
         assertThat(report.status()).isEqualTo(200);
         assertThat(report.json("result")).isEqualTo("CHANGED");
@@ -148,6 +149,7 @@ class ReloadTest {
                 .replace(
                         "Path=/plain/**\" ]",
                         "Path=/plain/**\" ]\n    filters: [ \"FairShare=fresh\", \"SetStatus=\" ]")
+                .replace("fair-share: false", "fair-share: true")
                 .replace("c: { plan: plan }", "newcomer: { plan: plan, reserved: 2 }"));
 
         assertThat(report.status()).as(report.body()).isEqualTo(422);

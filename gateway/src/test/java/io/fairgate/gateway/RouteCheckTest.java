@@ -129,8 +129,8 @@ class RouteCheckTest {
     @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
             RequestSize=1KB                                            | filters[0]: RequestSize: 1KB would be ignored (expected: RequestSize without arguments, or the long form with name and args)
             'AddRequestHeader=Accept, text/html, text/plain'           | filters[0]: AddRequestHeader: text/plain would be ignored (expected: AddRequestHeader=name,value, or the long form with name and args)
-            { name: AddRequestHeader, args: { name: X, vale: Y } }     | filters[0]: AddRequestHeader: vale would be ignored (expected: one of name, value)
-            { name: Retry, args: { retrys: 3 } }                       | filters[0]: Retry: retrys would be ignored (expected: one of
+            { name: AddRequestHeader, args: { name: X, vale: Y } }     | filters[0].args.vale: AddRequestHeader: vale would be ignored (expected: one of name, value; did you mean value?)
+            { name: Retry, args: { retrys: 3 } }                       | filters[0].args.retrys: Retry: retrys would be ignored (expected: one of
             FairShar=pool                                              | filters[0]: unknown filter "FairShar" (expected: one of AddRequestHeader,
             SetStatus=nonsense                                         | filters[0]: SetStatus:
             StripPrefix=two                                            | filters[0]: StripPrefix: For input string: "two"
@@ -145,7 +145,7 @@ class RouteCheckTest {
     @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
             Pat=/x                                  | predicates[0]: unknown predicate "Pat" (expected: one of After,
             'Cookie=a, b, c'                        | predicates[0]: Cookie: c would be ignored (expected: Cookie=name,regexp, or the long form with name and args)
-            { name: Weight, args: { grop: g } }     | predicates[0]: Weight: grop would be ignored (expected: one of
+            { name: Weight, args: { grop: g } }     | predicates[0].args.grop: Weight: grop would be ignored (expected: one of
             Before=tomorrow                         | predicates[0]: Before: Text 'tomorrow' could not be parsed
             """)
     void a_predicate_with_ignored_or_invalid_arguments_is_refused_at_its_line(String predicate, String mistake) {
@@ -156,9 +156,9 @@ class RouteCheckTest {
 
     @Test
     void all_mistakes_are_reported_together() {
-        assertThatThrownBy(() -> check(policy("Pat=/x", "RequestSize=1KB")))
+        assertThatThrownBy(() -> check(policy("Pat=/x", "RequestSze=1KB")))
                 .hasMessageContaining("test.yml:12: routes[0].predicates[0]: unknown predicate \"Pat\"")
-                .hasMessageContaining("test.yml:14: routes[0].filters[0]: RequestSize: ");
+                .hasMessageContaining("test.yml:14: routes[0].filters[0]: unknown filter \"RequestSze\"");
         assertThatThrownBy(() -> check(policy("Before=tomorrow", "StripPrefix=two")))
                 .hasMessageContaining("test.yml:12: routes[0].predicates[0]: Before: ")
                 .hasMessageContaining("test.yml:14: routes[0].filters[0]: StripPrefix: ");

@@ -28,6 +28,7 @@ final class TestPolicy {
                   - id: plain
                     uri: %s
                     predicates: [ "Path=/plain/**" ]
+                    metadata: { fair-share: false }
                 """.formatted(pool, upstream, upstream);
     }
 }

@@ -5,14 +5,17 @@ import io.fairgate.config.model.Mistake;
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.model.Warning;
+import io.fairgate.gateway.lease.LeaseSettings;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.core.env.Environment;
 
 /** Completes the mistakes and warnings of a policy file by those that only this process can find. */
-record PolicyCheck(RouteCheck routes, UpstreamConnections connections) {
+record PolicyCheck(RouteCheck routes, UpstreamConnections connections, Environment settings) {
 
     /** Every mistake of a file that cannot be read as a policy, including those of its routes. */
     List<Mistake> mistakes(String file, InvalidPolicyException invalid) {
@@ -47,7 +50,15 @@ record PolicyCheck(RouteCheck routes, UpstreamConnections connections) {
     List<Warning> warnings(String file, PolicyFile policy) {
         List<Warning> all = new ArrayList<>(policy.warnings());
         all.addAll(ifBound(() -> connections.warnings(file, policy)));
+        if (!mayHaveLeases()) {
+            all.addAll(policy.unusedPools());
+        }
         all.sort(Comparator.comparingInt(Warning::line));
         return all;
+    }
+
+    private boolean mayHaveLeases() {
+        return Stream.of(LeaseSettings.PREFIX, LeaseSettings.THROTTLE)
+                .anyMatch(api -> settings.getProperty(api + ".enabled", Boolean.class, false));
     }
 }

@@ -1,7 +1,11 @@
 package io.fairgate.gateway.policy;
 
+import io.fairgate.config.model.Mistake;
+import io.fairgate.config.model.Warning;
 import io.fairgate.gateway.policy.PolicyReload.Report;
 import io.fairgate.gateway.policy.PolicyReload.Result;
+import java.time.Instant;
+import java.util.List;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
@@ -13,16 +17,32 @@ public record PolicyEndpoint(PolicyReload policy) {
 
     private static final int UNPROCESSABLE = 422;
 
+    /** A report with mistakes and warnings as {@code check} prints them. */
+    public record PrintedReport(
+            Result result, Instant at, String file, String contents, List<String> mistakes, List<String> warnings) {
+
+        static PrintedReport of(Report report) {
+            return new PrintedReport(
+                    report.result(),
+                    report.at(),
+                    report.file(),
+                    report.contents(),
+                    report.mistakes().stream().map(Mistake::toString).toList(),
+                    report.warnings().stream().map(Warning::toString).toList());
+        }
+    }
+
     @ReadOperation
-    public Report latest() {
-        return policy.latest();
+    public PrintedReport latest() {
+        return PrintedReport.of(policy.latest());
     }
 
     /** Reads the file again; 422 with every mistake when it is refused. */
     @WriteOperation
-    public WebEndpointResponse<Report> reload() {
+    public WebEndpointResponse<PrintedReport> reload() {
         Report report = policy.reload();
         return new WebEndpointResponse<>(
-                report, report.result() == Result.REFUSED ? UNPROCESSABLE : WebEndpointResponse.STATUS_OK);
+                PrintedReport.of(report),
+                report.result() == Result.REFUSED ? UNPROCESSABLE : WebEndpointResponse.STATUS_OK);
     }
 }

@@ -1,5 +1,6 @@
 package io.fairgate.gateway.policy;
 
+import io.fairgate.config.model.Mistake;
 import io.fairgate.spring.settings.DurationSetting;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.health.contributor.Health;
@@ -33,7 +34,9 @@ public class PolicyFileConfiguration {
                     .withDetail("result", latest.result())
                     .withDetail("at", latest.at());
             if (!latest.mistakes().isEmpty()) {
-                health.withDetail("mistakes", latest.mistakes());
+                health.withDetail(
+                        "mistakes",
+                        latest.mistakes().stream().map(Mistake::toString).toList());
             }
             return health.build();
         };

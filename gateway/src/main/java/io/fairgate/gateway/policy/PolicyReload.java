@@ -5,6 +5,7 @@ import io.fairgate.config.model.Mistake;
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.Warning;
 import io.fairgate.spring.policy.PolicyHolder;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -31,11 +32,11 @@ public final class PolicyReload {
      *
      * @param at when the policy file was read
      * @param contents what the policy in force contains
-     * @param mistakes as {@code check} prints them; empty unless refused
-     * @param warnings as {@code check} prints them, of the file that was read, as far as it was readable
+     * @param mistakes empty unless refused
+     * @param warnings of the file that was read, as far as it was readable
      */
     public record Report(
-            Result result, Instant at, String file, String contents, List<String> mistakes, List<String> warnings) {
+            Result result, Instant at, String file, String contents, List<Mistake> mistakes, List<Warning> warnings) {
         public Report {
             mistakes = List.copyOf(mistakes);
             warnings = List.copyOf(warnings);
@@ -65,6 +66,15 @@ public final class PolicyReload {
     /** The report on the latest reload; before the first one, on the start of the gateway. */
     public Report latest() {
         return latest;
+    }
+
+    /**
+     * Checks another file by putting it in force as {@link #reload} does. Only for gateways that do not serve. Blocks; on any
+     * thread, one call at a time.
+     */
+    public Report check(Path file) {
+        PolicySource other = new PolicySource(file.toString(), PolicyFile.NOTHING, file);
+        return new PolicyReload(other, policy, routes, check).reload();
     }
 
     /** Reads the file, and puts it in force if it differs and has no mistake. Blocks; on any thread. */
@@ -121,7 +131,7 @@ public final class PolicyReload {
         inForce = next;
         Report report = report(Result.CHANGED, List.of(), next);
         log.info("Policy {} is in force now: {}", report.file(), report.contents());
-        report.warnings().forEach(log::warn);
+        report.warnings().forEach(warning -> log.warn("{}", warning));
         return report;
     }
 
@@ -139,13 +149,11 @@ public final class PolicyReload {
                 mistakes.get(0),
                 mistakes.size() == 1 ? "" : " (and %d more)".formatted(mistakes.size() - 1));
         refused = read;
-        return report(Result.REFUSED, mistakes.stream().map(Mistake::toString).toList(), read.file());
+        return report(Result.REFUSED, mistakes, read.file());
     }
 
-    private Report report(Result result, List<String> mistakes, PolicyFile read) {
-        List<String> warnings = check.warnings(source.name(), read).stream()
-                .map(Warning::toString)
-                .toList();
+    private Report report(Result result, List<Mistake> mistakes, PolicyFile read) {
+        List<Warning> warnings = check.warnings(source.name(), read);
         latest = new Report(result, Instant.now(), source.name(), contents(inForce), mistakes, warnings);
         return latest;
     }

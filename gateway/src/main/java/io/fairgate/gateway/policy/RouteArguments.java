@@ -1,87 +1,86 @@
 package io.fairgate.gateway.policy;
 
-import io.fairgate.config.yaml.Suggestions;
-import java.beans.PropertyDescriptor;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Locale;
+import io.fairgate.config.routes.Component;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
-import org.springframework.beans.BeanUtils;
 import org.springframework.cloud.gateway.support.Configurable;
-import org.springframework.cloud.gateway.support.NameUtils;
 import org.springframework.cloud.gateway.support.ShortcutConfigurable;
 import org.springframework.cloud.gateway.support.ShortcutConfigurable.ShortcutType;
+import org.springframework.util.StringUtils;
 
-/**
- * Checks that filters, or predicates, exist and use their arguments. Spring Cloud Gateway ignores an unknown argument:
- * {@code RequestSize=1KB} has no effect at all.
- *
- * @param kind the word for them in mistakes
- * @param known the factories by name
- */
-record RouteArguments(String kind, Map<String, ? extends ShortcutConfigurable> known) {
+/** Finds out which arguments a factory of filters or predicates uses. */
+final class RouteArguments {
 
-    /** @param mistake receives what was found and what was expected */
-    void check(String name, Map<String, String> args, BiConsumer<String, String> mistake) {
-        ShortcutConfigurable factory = known.get(name);
-        if (factory == null) {
-            mistake.accept("unknown %s \"%s\"".formatted(kind, name), Suggestions.oneOf(name, known.keySet()));
-            return;
-        }
+    private RouteArguments() {}
+
+    static Component of(String name, ShortcutConfigurable factory) {
         Class<?> config =
                 factory instanceof Configurable<?> configurable ? configurable.getConfigClass() : Object.class;
-        if (!isBean(config) || factory.shortcutType() != ShortcutType.DEFAULT) {
-            return;
-        }
-        Set<String> taken = properties(config);
-        List<String> inOrder = factory.shortcutFieldOrder();
-        args.forEach((key, value) -> {
-            boolean byPosition = key.startsWith(NameUtils.GENERATED_NAME_PREFIX);
-            if (byPosition && position(key) >= inOrder.size()) {
-                mistake.accept(
-                        "%s: %s would be ignored".formatted(name, value),
-                        "%s, or the long form with name and args".formatted(shortcutForm(name, inOrder)));
-            } else if (!byPosition && !taken.contains(plain(key))) {
-                mistake.accept("%s: %s would be ignored".formatted(name, key), "one of " + String.join(", ", taken));
-            }
-        });
+        boolean isDefault = factory.shortcutType() == ShortcutType.DEFAULT;
+        Set<String> taken = takesAny(config) || !isDefault ? Set.of() : properties(config);
+        boolean isInOrder = !taken.isEmpty();
+        return new Component(name, isInOrder ? factory.shortcutFieldOrder() : null, taken);
     }
 
-    private static String shortcutForm(String name, List<String> fields) {
-        return fields.isEmpty() ? name + " without arguments" : name + "=" + String.join(",", fields);
+    /** Argument classes that are maps, collections or plain objects accept any argument, so they are not checked. */
+    private static boolean takesAny(Class<?> config) {
+        return config == Object.class
+                || Map.class.isAssignableFrom(config)
+                || Collection.class.isAssignableFrom(config);
     }
 
-    /** Argument classes that are maps or plain objects accept any argument, so they are not checked. */
-    private static boolean isBean(Class<?> config) {
-        return config != Object.class
-                && !Map.class.isAssignableFrom(config)
-                && !properties(config).isEmpty();
-    }
-
-    private static int position(String generated) {
-        return Integer.parseInt(generated.substring(NameUtils.GENERATED_NAME_PREFIX.length()));
-    }
-
+    /** As Boot binds them: by setters that are not private or protected, and into collections without a setter. */
     private static Set<String> properties(Class<?> config) {
-        return Arrays.stream(BeanUtils.getPropertyDescriptors(config))
-                .map(PropertyDescriptor::getName)
-                .filter(name -> !name.equals("class") || takesClass(config))
-                .map(RouteArguments::plain)
-                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> properties = new TreeSet<>();
+        for (Class<?> type = config; type != null && type != Object.class; type = type.getSuperclass()) {
+            for (Method method : type.getDeclaredMethods()) {
+                if (isSetter(method)) {
+                    properties.addAll(named(method.getName(), method.getParameterTypes()[0]));
+                } else if (isCollection(method)) {
+                    properties.add(propertyOf(method.getName()));
+                }
+            }
+        }
+        return properties;
     }
 
-    /** Every object has the property {@code class}; only some classes can set it from an argument. */
-    private static boolean takesClass(Class<?> config) {
-        return Arrays.stream(config.getMethods())
-                .anyMatch(method -> method.getName().equals("setClass"));
+    private static boolean isSetter(Method method) {
+        return method.getName().matches("set[A-Z].*") && method.getParameterCount() == 1 && isBound(method);
     }
 
-    /** Spring treats {@code max-hold}, {@code maxHold} and {@code maxhold} alike; {@code a.b} and {@code a[0]} belong to a. */
-    private static String plain(String key) {
-        return key.split("[.\\[]", 2)[0].replace("-", "").replace("_", "").toLowerCase(Locale.ROOT);
+    private static boolean isCollection(Method method) {
+        boolean isCollection = Collection.class.isAssignableFrom(method.getReturnType())
+                || Map.class.isAssignableFrom(method.getReturnType());
+        return method.getName().matches("get[A-Z].*")
+                && method.getParameterCount() == 0
+                && isCollection
+                && isBound(method);
+    }
+
+    private static boolean isBound(Method method) {
+        int modifiers = method.getModifiers();
+        return !Modifier.isPrivate(modifiers)
+                && !Modifier.isProtected(modifiers)
+                && !Modifier.isStatic(modifiers)
+                && !Modifier.isAbstract(modifiers)
+                && !method.isBridge();
+    }
+
+    /** The property of a setter; of a bean within its factory, each property of that bean. */
+    private static Set<String> named(String setter, Class<?> type) {
+        String name = propertyOf(setter);
+        boolean isBean = type.isMemberClass() && !type.isEnum() && !type.isInterface();
+        return isBean
+                ? properties(type).stream().map(below -> name + "." + below).collect(Collectors.toSet())
+                : Set.of(name);
+    }
+
+    private static String propertyOf(String accessor) {
+        return StringUtils.uncapitalizeAsProperty(accessor.substring("set".length()));
     }
 }

@@ -4,6 +4,8 @@ import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.config.model.Mistake;
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
+import io.fairgate.config.routes.BuiltIns;
+import io.fairgate.config.yaml.Suggestions;
 import io.fairgate.gateway.policy.PolicyRoutes.PolicyRoute;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,15 +69,25 @@ public final class RouteCheck implements SmartInitializingSingleton {
 
     /** The checks that need no pools: unknown filters and predicates, and arguments that would be ignored. */
     List<Mistake> namesAndArguments(PolicyRoutes candidate) {
-        RouteArguments ofFilters = new RouteArguments("filter", filters);
-        RouteArguments ofPredicates = new RouteArguments("predicate", predicates);
         return ofEach(
                 candidate,
-                (component, mistakes) -> (component.isFilter ? ofFilters : ofPredicates)
-                        .check(
-                                component.name,
-                                component.args,
-                                (found, expected) -> mistakes.add(component.mistake(found, expected))));
+                (used, mistakes) -> check(
+                        used,
+                        used.isFilter ? filters : predicates,
+                        (found, expected) -> mistakes.add(used.mistake(found, expected))));
+    }
+
+    private static void check(
+            Used used, Map<String, ? extends ShortcutConfigurable> known, BiConsumer<String, String> mistake) {
+        ShortcutConfigurable factory = known.get(used.name);
+        if (factory == null) {
+            mistake.accept(
+                    "unknown %s \"%s\"".formatted(used.isFilter ? "filter" : "predicate", used.name),
+                    Suggestions.oneOf(used.name, known.keySet()));
+        } else if (!BuiltIns.of(used.isFilter).containsKey(used.name)) { // The reader of the file has checked those.
+            RouteArguments.of(used.name, factory)
+                    .check(used.args, (argument, found, expected) -> mistake.accept(found, expected));
+        }
     }
 
     private static void throwIfAny(List<Mistake> mistakes) {
@@ -94,7 +106,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
         }
     }
 
-    private record Component(Place place, boolean isFilter, String name, Map<String, String> args) {
+    private record Used(Place place, boolean isFilter, String name, Map<String, String> args) {
 
         Mistake mistake(String found, String expected) {
             RouteDeclaration route = place.route;
@@ -103,20 +115,19 @@ public final class RouteCheck implements SmartInitializingSingleton {
         }
     }
 
-    private static List<Mistake> ofEach(PolicyRoutes file, BiConsumer<Component, List<Mistake>> check) {
+    private static List<Mistake> ofEach(PolicyRoutes file, BiConsumer<Used, List<Mistake>> check) {
         List<Mistake> mistakes = new ArrayList<>();
         for (PolicyRoute route : file.routes()) {
             int index = 0;
             for (FilterDefinition filter : route.definition().getFilters()) {
                 Place place = Place.of(file, route.declaration(), true, index++);
-                check.accept(new Component(place, true, String.valueOf(filter.getName()), filter.getArgs()), mistakes);
+                check.accept(new Used(place, true, String.valueOf(filter.getName()), filter.getArgs()), mistakes);
             }
             index = 0;
             for (PredicateDefinition predicate : route.definition().getPredicates()) {
                 Place place = Place.of(file, route.declaration(), false, index++);
                 check.accept(
-                        new Component(place, false, String.valueOf(predicate.getName()), predicate.getArgs()),
-                        mistakes);
+                        new Used(place, false, String.valueOf(predicate.getName()), predicate.getArgs()), mistakes);
             }
         }
         return mistakes;
@@ -137,7 +148,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
      * Builds a filter or predicate on its own, so that its mistake has a line, and the others are checked as well. Our own
      * factories say in the message what they expected; for others the message is all that is known.
      */
-    private void build(Component component, List<Mistake> mistakes) {
+    private void build(Used component, List<Mistake> mistakes) {
         String name = component.name;
         try {
             if (component.isFilter) {
@@ -158,15 +169,15 @@ public final class RouteCheck implements SmartInitializingSingleton {
         }
     }
 
-    private <C> void buildFilter(GatewayFilterFactory<C> factory, Component component) {
+    private <C> void buildFilter(GatewayFilterFactory<C> factory, Used component) {
         factory.apply(bound(factory, component));
     }
 
-    private <C> void buildPredicate(RoutePredicateFactory<C> factory, Component component) {
+    private <C> void buildPredicate(RoutePredicateFactory<C> factory, Used component) {
         factory.applyAsync(bound(factory, component));
     }
 
-    private <C, F extends Configurable<C> & ShortcutConfigurable> C bound(F factory, Component component) {
+    private <C, F extends Configurable<C> & ShortcutConfigurable> C bound(F factory, Used component) {
         return arguments
                 .with(factory)
                 .name(component.name)

@@ -55,6 +55,7 @@ public final class GatewayRun {
                 springOptions,
                 "--management.server.port=-1",
                 "--fairgate.access-log=false",
+                "--fairgate.shutdown-grace=0s",
                 "--logging.level.root=off",
                 "--logging.level.org.springframework.boot.SpringApplication=error",
                 "--logging.level.io.fairgate.gateway=off",

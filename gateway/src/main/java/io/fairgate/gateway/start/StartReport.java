@@ -2,6 +2,7 @@ package io.fairgate.gateway.start;
 
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
+import io.fairgate.config.model.Warning;
 import io.fairgate.gateway.policy.PolicyReload;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.time.DurationText;
@@ -14,7 +15,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.env.Environment;
 
 /** Logs the policy and the ports when the gateway has started. */
-public record StartReport(String file, PolicyFile policy, List<String> warnings) {
+public record StartReport(String file, PolicyFile policy, List<Warning> warnings) {
 
     private static final Logger log = LoggerFactory.getLogger("io.fairgate.gateway.Fairgate");
 
@@ -25,7 +26,7 @@ public record StartReport(String file, PolicyFile policy, List<String> warnings)
      */
     public void write(Environment environment, @Nullable Integer leasePort) {
         log.info("Policy {}: {}", file, PolicyReload.contents(policy));
-        warnings.forEach(log::warn);
+        warnings.forEach(warning -> log.warn("{}", warning));
         Map<String, PoolSettings> pools = policy.policy().pools();
         pools.forEach((name, pool) -> log.info(
                 "Pool {}: {}, at most {} waiting, for at most {}",

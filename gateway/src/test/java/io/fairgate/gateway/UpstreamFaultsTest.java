@@ -13,9 +13,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /**
  * After every fault of an upstream the client gets an answer and the permit is released once: the only permit of the pool is
@@ -51,15 +54,25 @@ class UpstreamFaultsTest {
     }
 
     @Test
-    void an_upstream_that_refuses_is_502() throws IOException {
+    @ExtendWith(OutputCaptureExtension.class)
+    void an_upstream_that_refuses_is_502_and_recorded(CapturedOutput output) throws IOException {
         int closedPort;
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             closedPort = server.getLocalPort();
         }
-        gateway.start(TestPolicy.onePool("http://127.0.0.1:" + closedPort, "permits: 1"));
+        gateway.start(
+                TestPolicy.onePool("http://127.0.0.1:" + closedPort, "permits: 1"),
+                "--fairgate.access-log=true",
+                "--logging.level.io.fairgate=info");
         assertThat(get("/fair/x"))
                 .contains("502 Bad Gateway", "application/problem+json", "\"reason\":\"upstream-lost\"");
-        assertThat(get("/fair/x")).contains("502 Bad Gateway");
+        assertThat(get("/fair/y")).contains("502 Bad Gateway");
+        RunningGateway.eventually(() -> assertThat(output.getOut())
+                .containsPattern("\"path\":\"/fair/x\",\"status\":502,[^\n]*\"reason\":\"upstream-lost\"")
+                .containsPattern("\"path\":\"/fair/y\",\"status\":502,[^\n]*\"reason\":\"upstream-lost\""));
+        assertThat(MetricsPage.of(gateway)
+                        .value("fairgate_failures_total", "pool", "pool", "tenant", "a", "reason", "upstream-lost"))
+                .isEqualTo(2);
     }
 
     @Test

@@ -69,6 +69,15 @@ public final class BuiltIns {
             XForwardedRemoteAddr * *
             """);
 
+    /** Libraries that other filters of Spring Cloud Gateway need, by name of the filter. */
+    public static final Map<String, String> LIBRARIES = Map.of(
+            "CircuitBreaker", "org.springframework.cloud:spring-cloud-starter-circuitbreaker-reactor-resilience4j",
+            "FallbackHeaders", "org.springframework.cloud:spring-cloud-starter-circuitbreaker-reactor-resilience4j",
+            "JsonToGrpc", "io.grpc:grpc-netty, grpc-protobuf and grpc-stub",
+            "LocalResponseCache", "org.springframework.boot:spring-boot-starter-cache",
+            "RequestRateLimiter", "org.springframework.boot:spring-boot-starter-data-redis-reactive",
+            "TokenRelay", "org.springframework.boot:spring-boot-starter-security-oauth2-client");
+
     private static final Set<String> OWN = Set.of("FairShare", "Cost", "Tenant");
 
     private BuiltIns() {}

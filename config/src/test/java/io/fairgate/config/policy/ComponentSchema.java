@@ -35,7 +35,10 @@ final class ComponentSchema {
     /** Patterns of what follows the name, by name. */
     private final Map<String, String> inShort = new TreeMap<>();
 
+    private final boolean isFilter;
+
     ComponentSchema(boolean isFilter) {
+        this.isFilter = isFilter;
         new TreeMap<>(BuiltIns.of(isFilter)).forEach((name, component) -> {
             List<String> inOrder = component.inOrder();
             inShort.put(name, atMost(inOrder == null ? null : inOrder.size()));
@@ -113,8 +116,9 @@ final class ComponentSchema {
     }
 
     /** @param most arguments, which have no commas; null for any */
-    private static String atMost(@Nullable Integer most) {
-        return most == null ? "(=[\\s\\S]*)?" : "(=[\\s,]*([^\\s,][^,]*(,[\\s,]*)?){0,%d})?".formatted(most);
+    private String atMost(@Nullable Integer most) {
+        String arguments = most == null ? "=[\\s\\S]*" : "=[\\s,]*([^\\s,][^,]*(,[\\s,]*)?){0,%d}".formatted(most);
+        return isFilter ? "(" + arguments + ")?" : arguments;
     }
 
     /** Spring Cloud Gateway ignores all but these. It reads {@code max-size} and {@code MAXSIZE} as {@code maxSize}. */

@@ -67,6 +67,8 @@ class SchemaOfRoutesTest {
                 "\"Method=#{'GET'}\"",
                 "'Header=X-Id, \\d+'",
                 "Header=X-Id",
+                "'CloudFoundryRouteService='",
+                "{ name: CloudFoundryRouteService }",
                 "'Host=**.somehost.org,**.anotherhost.org'",
                 "'RemoteAddr=192.168.1.1/24, 10.0.0.0/8'",
                 "'Tenant=a, a'",
@@ -94,6 +96,7 @@ class SchemaOfRoutesTest {
                 "{ name: Method, args: { methods: [ ' GET' ] } }",
                 "{ name: Method, args: { methods: 'GET,POST' } }",
                 "Host",
+                "CloudFoundryRouteService",
                 "{ name: Query, args: { parm: x } }",
                 "'Cookie=a,b,c'",
             })

@@ -80,7 +80,12 @@ public final class RouteCheck implements SmartInitializingSingleton {
     private static void check(
             Used used, Map<String, ? extends ShortcutConfigurable> known, BiConsumer<String, String> mistake) {
         ShortcutConfigurable factory = known.get(used.name);
-        if (factory == null) {
+        String library = used.isFilter ? BuiltIns.LIBRARIES.get(used.name) : null;
+        if (factory == null && library != null) {
+            mistake.accept(
+                    "the filter %s needs a library, which is not here".formatted(used.name),
+                    "another filter, or a program with Fairgate's starter and " + library);
+        } else if (factory == null) {
             mistake.accept(
                     "unknown %s \"%s\"".formatted(used.isFilter ? "filter" : "predicate", used.name),
                     Suggestions.oneOf(used.name, known.keySet()));

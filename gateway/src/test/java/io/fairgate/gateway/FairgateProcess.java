@@ -2,6 +2,7 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -48,6 +49,13 @@ final class FairgateProcess implements AfterEachCallback {
     }
 
     private final List<Started> started = new ArrayList<>();
+    private @Nullable Path libraries;
+
+    /** Runs it with the jars of a folder on its class path from now on. */
+    FairgateProcess withLibraries(Path folder) {
+        libraries = folder;
+        return this;
+    }
 
     /** Runs it in a folder with these variables added to the environment. */
     Started start(Path folder, Map<String, String> environment, String... args) {
@@ -57,7 +65,11 @@ final class FairgateProcess implements AfterEachCallback {
         }
         String jar = Objects.requireNonNull(System.getProperty("fairgate.jar"), "-Dfairgate.jar");
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        command.addAll(List.of(java, "-Xmx256m", "-XX:TieredStopAtLevel=1", "-jar", jar));
+        command.addAll(List.of(java, "-Xmx256m", "-XX:TieredStopAtLevel=1"));
+        command.addAll(
+                libraries == null
+                        ? List.of("-jar", jar)
+                        : List.of("-cp", jar + File.pathSeparator + libraries.resolve("*"), Fairgate.class.getName()));
         command.addAll(Arrays.asList(args));
         ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
         builder.environment().remove("FAIRGATE_CONFIG");

@@ -124,6 +124,18 @@ class JarIT {
         }
     }
 
+    /** Without it, Netty uses the transport that every system has. */
+    @Test
+    void it_has_the_transport_of_linux_for_both_processors() throws IOException {
+        try (JarFile program = program()) {
+            for (String processor : List.of("x86_64", "aarch_64")) {
+                assertThat(program.getEntry("META-INF/native/libnetty_transport_native_epoll_%s.so".formatted(processor)))
+                        .as(processor)
+                        .isNotNull();
+            }
+        }
+    }
+
     @Test
     void it_keeps_the_licences_of_its_dependencies() throws IOException {
         try (JarFile program = program()) {

@@ -123,7 +123,7 @@ class RouteCheckTest {
             { name: AddRequestHeader, args: { name: X, vale: Y } }     | filters[0].args.vale: AddRequestHeader: vale would be ignored (expected: one of name, value; did you mean value?)
             { name: Retry, args: { retrys: 3 } }                       | filters[0].args.retrys: Retry: retrys would be ignored (expected: one of
             FairShar=pool                                              | filters[0]: unknown filter "FairShar" (expected: one of AddRequestHeader,
-            CircuitBreaker=cb                                          | filters[0]: the filter CircuitBreaker needs a library, which is not here (expected: another filter, or a program with Fairgate's starter and org.springframework.cloud:spring-cloud-starter-circuitbreaker-reactor-resilience4j)
+            CircuitBreaker=cb                                          | filters[0]: the filter CircuitBreaker needs a library, which is not here (expected: another filter, or org.springframework.cloud:spring-cloud-starter-circuitbreaker-reactor-resilience4j on the class path: docs/routes.md says how)
             SetStatus=nonsense                                         | filters[0]: SetStatus:
             StripPrefix=two                                            | filters[0]: StripPrefix: For input string: "two"
             """)

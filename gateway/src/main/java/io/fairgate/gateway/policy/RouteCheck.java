@@ -84,7 +84,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
         if (factory == null && library != null) {
             mistake.accept(
                     "the filter %s needs a library, which is not here".formatted(used.name),
-                    "another filter, or a program with Fairgate's starter and " + library);
+                    "another filter, or %s on the class path: docs/routes.md says how".formatted(library));
         } else if (factory == null) {
             mistake.accept(
                     "unknown %s \"%s\"".formatted(used.isFilter ? "filter" : "predicate", used.name),

@@ -1,0 +1,84 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.gateway.FairgateProcess.Started;
+import io.fairgate.gateway.library.GreetingAutoConfiguration;
+import io.fairgate.gateway.library.GreetingGatewayFilterFactory;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A filter of a library in a folder beside the program. */
+class LibraryIT {
+
+    private static final String IMPORTS =
+            "META-INF/spring/org.springframework.boot.autoconfigure.AutoConfiguration.imports";
+
+    private final Path folder;
+
+    @RegisterExtension
+    final FairgateProcess fairgate = new FairgateProcess();
+
+    @RegisterExtension
+    final ScriptedUpstream upstream = new ScriptedUpstream();
+
+    LibraryIT(@TempDir Path folder) {
+        this.folder = folder;
+    }
+
+    private String policy(String filter) {
+        return TestPolicy.onePool(upstream.url(), "permits: 2").replace("\"FairShare=pool\"", "FairShare=pool, " + filter);
+    }
+
+    private Path library() throws IOException {
+        Path libraries = Files.createDirectories(folder.resolve("lib"));
+        try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(libraries.resolve("greeting.jar")))) {
+            jar.putNextEntry(new JarEntry(IMPORTS));
+            jar.write(GreetingAutoConfiguration.class.getName().getBytes(StandardCharsets.UTF_8));
+            for (Class<?> type : List.of(
+                    GreetingAutoConfiguration.class,
+                    GreetingGatewayFilterFactory.class,
+                    GreetingGatewayFilterFactory.Config.class)) {
+                String name = type.getName().replace('.', '/') + ".class";
+                jar.putNextEntry(new JarEntry(name));
+                try (InputStream in = Objects.requireNonNull(type.getClassLoader().getResourceAsStream(name))) {
+                    in.transferTo(jar);
+                }
+            }
+        }
+        return libraries;
+    }
+
+    @Test
+    void requests_pass_a_filter_of_a_library() throws Exception {
+        Started gateway = fairgate.withLibraries(library()).serve(folder, policy("Greeting=world"));
+        try (RawClient client = new RawClient(gateway.port())) {
+            assertThat(client.get("/fair/1", "a").readUntil("ok")).startsWith("HTTP/1.1 200");
+        }
+        assertThat(String.join("\n", upstream.heads())).containsIgnoringCase("X-Greeting: Hello world\r\n");
+    }
+
+    @Test
+    void check_knows_the_filter_and_its_arguments_with_the_library_only() throws Exception {
+        Path file = Files.writeString(folder.resolve("p.yml"), policy("Greeting=world, { name: Greeting, args: { nam: x } }"));
+        Started without = fairgate.start(folder, "check", file.toString());
+        assertThat(without.awaitExit()).isOne();
+        assertThat(without.out()).contains(":17: routes[0].filters[1]: unknown filter \"Greeting\" (expected: one of ");
+
+        Started with = fairgate.withLibraries(library()).start(folder, "check", file.toString());
+        assertThat(with.awaitExit()).isOne();
+        assertThat(with.out().strip())
+                .isEqualTo(file + ":17: routes[0].filters[2]: Greeting: nam would be ignored (expected: name; did you mean"
+                        + " name?)");
+    }
+}

@@ -129,7 +129,8 @@ class JarIT {
     void it_has_the_transport_of_linux_for_both_processors() throws IOException {
         try (JarFile program = program()) {
             for (String processor : List.of("x86_64", "aarch_64")) {
-                assertThat(program.getEntry("META-INF/native/libnetty_transport_native_epoll_%s.so".formatted(processor)))
+                assertThat(program.getEntry(
+                                "META-INF/native/libnetty_transport_native_epoll_%s.so".formatted(processor)))
                         .as(processor)
                         .isNotNull();
             }

@@ -37,7 +37,8 @@ class LibraryIT {
     }
 
     private String policy(String filter) {
-        return TestPolicy.onePool(upstream.url(), "permits: 2").replace("\"FairShare=pool\"", "FairShare=pool, " + filter);
+        return TestPolicy.onePool(upstream.url(), "permits: 2")
+                .replace("\"FairShare=pool\"", "FairShare=pool, " + filter);
     }
 
     private Path library() throws IOException {
@@ -51,7 +52,8 @@ class LibraryIT {
                     GreetingGatewayFilterFactory.Config.class)) {
                 String name = type.getName().replace('.', '/') + ".class";
                 jar.putNextEntry(new JarEntry(name));
-                try (InputStream in = Objects.requireNonNull(type.getClassLoader().getResourceAsStream(name))) {
+                try (InputStream in =
+                        Objects.requireNonNull(type.getClassLoader().getResourceAsStream(name))) {
                     in.transferTo(jar);
                 }
             }
@@ -70,7 +72,8 @@ class LibraryIT {
 
     @Test
     void check_knows_the_filter_and_its_arguments_with_the_library_only() throws Exception {
-        Path file = Files.writeString(folder.resolve("p.yml"), policy("Greeting=world, { name: Greeting, args: { nam: x } }"));
+        Path file = Files.writeString(
+                folder.resolve("p.yml"), policy("Greeting=world, { name: Greeting, args: { nam: x } }"));
         Started without = fairgate.start(folder, "check", file.toString());
         assertThat(without.awaitExit()).isOne();
         assertThat(without.out()).contains(":17: routes[0].filters[1]: unknown filter \"Greeting\" (expected: one of ");
@@ -78,7 +81,8 @@ class LibraryIT {
         Started with = fairgate.withLibraries(library()).start(folder, "check", file.toString());
         assertThat(with.awaitExit()).isOne();
         assertThat(with.out().strip())
-                .isEqualTo(file + ":17: routes[0].filters[2]: Greeting: nam would be ignored (expected: name; did you mean"
-                        + " name?)");
+                .isEqualTo(
+                        file + ":17: routes[0].filters[2]: Greeting: nam would be ignored (expected: name; did you mean"
+                                + " name?)");
     }
 }

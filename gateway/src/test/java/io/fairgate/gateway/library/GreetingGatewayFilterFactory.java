@@ -5,8 +5,7 @@ import org.springframework.cloud.gateway.filter.GatewayFilter;
 import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
 
 /** The filter {@code Greeting=name} of somebody's library: a header for the upstream. */
-public class GreetingGatewayFilterFactory
-        extends AbstractGatewayFilterFactory<GreetingGatewayFilterFactory.Config> {
+public class GreetingGatewayFilterFactory extends AbstractGatewayFilterFactory<GreetingGatewayFilterFactory.Config> {
 
     public GreetingGatewayFilterFactory() {
         super(Config.class);

@@ -23,7 +23,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** {@code check} with several files, in each format, and strict. */
-@ExtendWith(OutputCaptureExtension.class)
+@ExtendWith({OutputCaptureExtension.class, LogLevels.class})
 class CheckCommandTest {
 
     private static final String GOOD = TestPolicy.onePool("http://127.0.0.1:9", "permits: 8");

@@ -29,7 +29,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 /**
  * What the commands print, and their exit codes.
  */
-@ExtendWith(OutputCaptureExtension.class)
+@ExtendWith({OutputCaptureExtension.class, LogLevels.class})
 class CommandLineTest {
 
     @TempDir

@@ -5,16 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.routes.BuiltIns;
 import io.fairgate.config.routes.Component;
+import io.fairgate.gateway.LogLevels;
 import io.fairgate.gateway.start.GatewayRun;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
 import org.springframework.cloud.gateway.handler.predicate.RoutePredicateFactory;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** What {@code config} knows of the gateway's filters and predicates, against the gateway. */
+@ExtendWith(LogLevels.class)
 class BuiltInsTest {
 
     private static final List<String> OURS = List.of("FairShare", "Cost", "Tenant");

@@ -230,7 +230,8 @@ class RouteWarningsTest {
             value = {
                 "'Path=/a/**,/b/**'            | only for requests of the first path, /a/**; Spring Cloud Gateway ignores the others here, so give each a route",
                 "Path=/a, 'Method=GET,POST'    | the route takes no preflight request, so browsers send only simple requests; its Method needs OPTIONS",
-                "Path=/a, Tenant=a             | the route takes no preflight request, so browsers send only simple requests; no preflight request meets its predicate Tenant",
+                "Host=a.example                | for all paths of the gateway, also of other routes, because the route has no Path",
+                "Path=/a, 'Cookie=a,b'         | the route takes no preflight request, so browsers send only simple requests; no preflight request meets its predicate Cookie",
                 "Path=/a, Header=X-A           | the route takes no preflight request, so browsers send only simple requests; no preflight request meets its predicate Header",
             })
     void cors_settings_that_have_less_effect_than_they_seem_to_are_told_of(String predicates, String warning) {
@@ -239,9 +240,26 @@ class RouteWarningsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"Path=/a/**", "'Path=/a/**,false'", "Path=/a, 'Method=GET,OPTIONS'", "Path=/a, Query=x"})
+    @ValueSource(
+            strings = {
+                "Path=/a/**",
+                "'Path=/a/**,false'",
+                "Path=/a, 'Method=GET,OPTIONS'",
+                "Path=/a, Query=x",
+                "Path=/a, Tenant=a",
+                "Path=/a, Header=Origin"
+            })
     void cors_settings_of_a_route_that_takes_preflight_requests_cause_no_warning(String predicates) {
         assertThat(warnings(withMetadata(predicates, CORS))).isEmpty();
+    }
+
+    @Test
+    void cors_settings_of_one_path_are_told_of_when_two_routes_have_them() {
+        String second = withMetadata("Path=/a/**, Host=b.example", CORS).replace("id: it", "id: other");
+        assertThat(warnings(withMetadata("'Path=/a/**', Host=a.example", CORS), second))
+                .containsExactly(
+                        "p.yml:8: routes[1].metadata.cors: warning: the settings at line 7 are for the same path, /a/**,"
+                                + " and only one of them counts");
     }
 
     @Test

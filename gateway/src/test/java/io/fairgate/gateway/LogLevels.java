@@ -13,7 +13,8 @@ public final class LogLevels implements AfterAllCallback {
     public void afterAll(ExtensionContext tests) {
         LoggingSystem log = LoggingSystem.get(LogLevels.class.getClassLoader());
         log.setLogLevel(LoggingSystem.ROOT_LOGGER_NAME, LogLevel.INFO);
-        for (String name : List.of("org.springframework.boot.SpringApplication", "io.fairgate.gateway", "io.fairgate.audit")) {
+        for (String name :
+                List.of("org.springframework.boot.SpringApplication", "io.fairgate.gateway", "io.fairgate.audit")) {
             log.setLogLevel(name, null);
         }
     }

@@ -84,7 +84,7 @@ class RouteCheckTest {
                         "SaveSession",
                         "Retry=3",
                         "{ name: Retry, args: { retries: 3, statuses: BAD_GATEWAY, methods: 'GET,POST', backoff: { firstBackoff: 10ms, maxBackoff: 50ms, factor: 2, basedOnPreviousValue: false } } }",
-                        "{ name: Retry, args: { retries: 2, methods: [ GET, PUT ], statuses: [ BAD_GATEWAY, SERVICE_UNAVAILABLE ] } }",
+                        "{ name: Retry, args: { retries: 2, methods: [ GET, PUT ], statuses: [ BAD_GATEWAY, SERVICE_UNAVAILABLE ], series: [] } }",
                         "{ name: Retry, args: { retries: 3, exceptions: [ java.io.IOException ], series: [ SERVER_ERROR, CLIENT_ERROR ] } }"));
     }
 
@@ -125,6 +125,8 @@ class RouteCheckTest {
             FairShar=pool                                              | filters[0]: unknown filter "FairShar" (expected: one of AddRequestHeader,
             CircuitBreaker=cb                                          | filters[0]: the filter CircuitBreaker needs a library, which is not here (expected: another filter, or org.springframework.cloud:spring-cloud-starter-circuitbreaker-reactor-resilience4j on the class path: docs/routes.md says how)
             SetStatus=nonsense                                         | filters[0]: SetStatus:
+            AddRequestHeader=X-Colour                                  | filters[0]: AddRequestHeader: value is missing (expected: AddRequestHeader=name,value)
+            'RedirectTo=302, https://u:s3cr3t@x.example:y z'            | filters[0]: RedirectTo: Illegal character in authority at index 8: https://***@x.example:y z (expected: RedirectTo=status,url,includeRequestParams)
             StripPrefix=two                                            | filters[0]: StripPrefix: For input string: "two"
             """)
     void a_filter_with_ignored_or_invalid_arguments_is_refused_at_its_line(String filter, String mistake) {
@@ -138,6 +140,8 @@ class RouteCheckTest {
             Pat=/x                                  | predicates[0]: unknown predicate "Pat" (expected: one of After,
             'Cookie=a, b, c'                        | predicates[0]: Cookie: c would be ignored (expected: Cookie=name,regexp, or the long form with name and args)
             { name: Weight, args: { grop: g } }     | predicates[0].args.grop: Weight: grop would be ignored (expected: one of
+            Version=1.1+                            | predicates[0]: Version without settings of API versions (expected: process settings such as spring.webflux.apiversion.use.header=X-Version)
+            Cookie=a                                | predicates[0]: Cookie: regexp is missing (expected: Cookie=name,regexp)
             Before=tomorrow                         | predicates[0]: Before: Text 'tomorrow' could not be parsed
             """)
     void a_predicate_with_ignored_or_invalid_arguments_is_refused_at_its_line(String predicate, String mistake) {

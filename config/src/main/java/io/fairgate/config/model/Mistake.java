@@ -6,11 +6,13 @@ package io.fairgate.config.model;
  * @param file the name of the file as the reader was given it; empty for a property
  * @param line the line, from 1; 0 for a property
  * @param key the dotted path of the key, with list indexes, such as {@code tenants.plans.free.quotas[1].per}
- * @param found what the file says
+ * @param found what the file says; without credentials in a URI
  * @param expected what it should say
  */
 public record Mistake(String file, int line, String key, String found, String expected) {
     public Mistake {
+        found = Credentials.hidden(found);
+        expected = Credentials.hidden(expected);
         int first = file.isEmpty() ? 0 : 1;
         if (line < first) {
             throw new IllegalArgumentException("line: %d (expected: >= %d)".formatted(line, first));

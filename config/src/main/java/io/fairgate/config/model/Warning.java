@@ -9,6 +9,9 @@ package io.fairgate.config.model;
  * @param text the consequence of the value
  */
 public record Warning(String file, int line, String key, String text) {
+    public Warning {
+        text = Credentials.hidden(text);
+    }
 
     /** {@code FILE:LINE: key: warning: text}, on one line; without file and line for a property. */
     @Override

@@ -64,6 +64,9 @@ record RouteComponent(Written written, @Nullable Section arguments) {
         String text = value.text(keys.keys().get(0).meaning());
         String[] parts = text == null ? new String[] {""} : text.split("=", 2);
         String name = parts[0];
+        if (name.isBlank() && text != null) {
+            value.mistake(keys.keys().get(0).meaning());
+        }
         if (parts.length == 1 && !name.isEmpty() && keys.equals(PolicyKeys.PREDICATE)) {
             value.mistake("%s= and its arguments; Spring Cloud Gateway takes no predicate without =".formatted(name));
         }

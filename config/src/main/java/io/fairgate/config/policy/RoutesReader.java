@@ -3,6 +3,7 @@ package io.fairgate.config.policy;
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.policy.PoolsReader.Pools;
 import io.fairgate.config.policy.TenantsReader.Tenants;
+import io.fairgate.config.routes.FilterArguments;
 import io.fairgate.config.routes.RouteMetadata;
 import io.fairgate.config.routes.ShadowedRoutes;
 import io.fairgate.config.routes.Written;
@@ -30,11 +31,14 @@ final class RoutesReader {
     /** Up to the last {@code @}: what a mistake must not show. */
     private static final Pattern CREDENTIALS = Pattern.compile("(?s)^(\"?([a-zA-Z][a-zA-Z0-9+.-]*:/{1,2})?).*@");
 
+    private static final int MOST_PORT = 65_535;
+
     private final Pools pools;
     private final Tenants tenants;
     private final Map<String, String> filledIn;
     private final Map<String, Value> ids = new HashMap<>();
     private final Map<String, Set<String>> used = new HashMap<>();
+    private final Map<String, Value> corsOfPaths = new HashMap<>();
 
     /** @param filledIn maps each value that came from elsewhere to its placeholder in the file */
     RoutesReader(Pools pools, Tenants tenants, Map<String, String> filledIn) {
@@ -96,6 +100,9 @@ final class RoutesReader {
         List<RouteComponent> predicates = components(section.items("predicates"), PolicyKeys.PREDICATE);
         List<RouteComponent> filters = components(section.items("filters"), PolicyKeys.FILTER);
         List<Written> written = predicates.stream().map(RouteComponent::written).toList();
+        @Nullable Set<String> variables = FilterArguments.variables(written);
+        filters.forEach(filter -> FilterArguments.check(filter.written(), variables));
+        checkCors(section.entries("metadata").get(RouteMetadata.CORS), written);
         boolean isInUse = section.truth("enabled", true);
         if (isInUse) {
             checkFairShare(section, filters);
@@ -121,6 +128,20 @@ final class RoutesReader {
         return components.stream()
                 .map(component -> component.written().value().line())
                 .toList();
+    }
+
+    /** Spring Cloud Gateway keeps these settings by the first path of a route. */
+    private void checkCors(@Nullable Value cors, List<Written> predicates) {
+        String path = predicates.stream()
+                .filter(predicate -> predicate.name().equals("Path"))
+                .flatMap(predicate -> predicate.texts().stream().limit(1))
+                .findFirst()
+                .orElse("/**");
+        Value other = cors == null ? null : corsOfPaths.putIfAbsent(path, cors);
+        if (cors != null && other != null) {
+            cors.warn("the settings at %s are for the same path, %s, and only one of them counts"
+                    .formatted(other.place(), path));
+        }
     }
 
     /** Requests without a permit are fewer than the pool knows of, so that is to be said where it is intended. */
@@ -152,6 +173,8 @@ final class RoutesReader {
             String scheme = uri.getScheme();
             if (scheme == null || !SCHEMES.contains(scheme.toLowerCase(Locale.ROOT)) || uri.getHost() == null) {
                 value.mistake("a URI with http, https, ws or wss and a host, such as http://localhost:9000");
+            } else if (uri.getPort() == 0 || uri.getPort() > MOST_PORT) {
+                value.mistake("a URI with a port of 1 to " + MOST_PORT);
             } else if (!Set.of("", "/").contains(String.valueOf(uri.getRawPath())) || uri.getRawQuery() != null) {
                 value.mistake("a URI without a path, which would be ignored; the filter PrefixPath adds one");
             }

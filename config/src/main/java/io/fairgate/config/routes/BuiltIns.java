@@ -88,8 +88,12 @@ public final class BuiltIns {
 
     /** Whether a route has only filters and predicates of these, and Fairgate's own. Any thread. */
     public static boolean areAllOf(RouteDeclaration route) {
-        return names(route, "filters").allMatch(name -> OWN.contains(name) || FILTERS.containsKey(name))
-                && names(route, "predicates").allMatch(name -> OWN.contains(name) || PREDICATES.containsKey(name));
+        return names(route, "filters").allMatch(name -> isKnown(name, true))
+                && names(route, "predicates").allMatch(name -> isKnown(name, false));
+    }
+
+    static boolean isKnown(String name, boolean isFilter) {
+        return OWN.contains(name) || of(isFilter).containsKey(name);
     }
 
     private static Stream<String> names(RouteDeclaration route, String key) {

@@ -67,6 +67,11 @@ public record Component(String name, @Nullable List<String> inOrder, Set<String>
                         .anyMatch(known -> path.equals(known) || path.startsWith(known + "."));
     }
 
+    /** How it is written in the short form, for a mistake. */
+    public String usage() {
+        return inOrder == null ? name + "=argument,…" : shortForm(inOrder);
+    }
+
     private String shortForm(List<String> fields) {
         return fields.isEmpty() ? name + " without arguments" : name + "=" + String.join(",", fields);
     }

@@ -30,6 +30,8 @@ public final class ComponentCheck {
                 check.listed("GET, POST", ",").forEach(method -> HttpMethods.check(method, written.place(method)));
             case "Host", "RemoteAddr", "XForwardedRemoteAddr" -> check.listed("a, b", ",");
             case "Retry" -> check.checkRetriedMethods();
+            case "ReadBody" -> check.checkGiven("predicate", "a bean of a library, such as \"#{@isLarge}\"");
+            case "Weight" -> check.checkWeight();
             case "RedirectTo" -> check.warnOfCredentials("every client gets the credentials in this URI");
             case "SetRequestUri" -> check.warnOfCredentials("the credentials in this URI are not sent");
             default -> {
@@ -108,6 +110,19 @@ public final class ComponentCheck {
             } else {
                 HttpMethods.check(method, written.place(method));
             }
+        }
+    }
+
+    private void checkGiven(String argument, String expected) {
+        if (!written.arguments().containsKey(argument)) {
+            written.value().mistake("%s without a %s".formatted(written.name(), argument), expected);
+        }
+    }
+
+    /** A route without a weight above 0 gets no request. */
+    private void checkWeight() {
+        if (written.isShort() && !written.argument(1, "").matches("#\\{.*|0*[1-9][0-9]*")) {
+            written.value().mistake("Weight=group,weight, with a weight of at least 1");
         }
     }
 

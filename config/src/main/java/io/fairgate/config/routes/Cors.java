@@ -10,6 +10,7 @@ import io.fairgate.time.DurationText;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -62,7 +63,7 @@ public final class Cors {
             List.of(ORIGINS, "allowedOriginPatterns", "allowedMethods", "allowedHeaders", "exposedHeaders");
 
     /** Predicates that a preflight request does not meet, because a browser sends it without credentials and other headers. */
-    private static final Set<String> WITHOUT_PREFLIGHT = Set.of("Header", "Cookie", "Tenant");
+    private static final Set<String> WITHOUT_PREFLIGHT = Set.of("Header", "Cookie");
 
     private Cors() {}
 
@@ -91,6 +92,9 @@ public final class Cors {
             origins.mistake("names of origins, or allowedOriginPatterns, because allowCredentials is true");
         }
         predicates.forEach(predicate -> warn(value, predicate));
+        if (predicates.stream().noneMatch(predicate -> predicate.name().equals("Path"))) {
+            value.warn("for all paths of the gateway, also of other routes, because the route has no Path");
+        }
         return read;
     }
 
@@ -104,11 +108,16 @@ public final class Cors {
                 && items.stream().map(Written::text).noneMatch("OPTIONS"::equals)) {
             cors.warn(
                     "the route takes no preflight request, so browsers send only simple requests; its Method needs OPTIONS");
-        } else if (WITHOUT_PREFLIGHT.contains(predicate.name())) {
+        } else if (WITHOUT_PREFLIGHT.contains(predicate.name()) && !isOfPreflight(predicate)) {
             cors.warn(
                     "the route takes no preflight request, so browsers send only simple requests; no preflight request meets its predicate %s"
                             .formatted(predicate.name()));
         }
+    }
+
+    private static boolean isOfPreflight(Written predicate) {
+        String header = predicate.argument(0, "header").toLowerCase(Locale.ROOT);
+        return header.equals("origin") || header.startsWith("access-control-");
     }
 
     /** Notes a mistake for each item that is not a text. */

@@ -67,12 +67,17 @@ public final class HttpMethods {
             return;
         } else if (isRegistered(upper)) {
             place.mistake(value.shown(), upper + ", because methods are in upper case");
-        } else if (!TOKEN.matcher(method).matches()) {
+        } else if (!isToken(method)) {
             place.mistake(value.shown(), "a method of HTTP, such as GET");
         } else {
             place.warn("%s is not a registered method of HTTP%s"
                     .formatted(value.shown(), Suggestions.didYouMean(upper, COMMON)));
         }
+    }
+
+    /** Whether a text may be the name of a method or a header. */
+    static boolean isToken(String text) {
+        return TOKEN.matcher(text).matches();
     }
 
     private static boolean isRegistered(String method) {

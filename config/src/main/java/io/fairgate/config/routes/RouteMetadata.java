@@ -24,7 +24,7 @@ public final class RouteMetadata {
 
     private static final String RESPONSE_TIMEOUT = "response-timeout";
     private static final String CONNECT_TIMEOUT = "connect-timeout";
-    private static final String CORS = "cors";
+    public static final String CORS = "cors";
     private static final String NONE = "none";
 
     /** Of what Spring Cloud Gateway takes, the most milliseconds of a connection. */
@@ -75,7 +75,8 @@ public final class RouteMetadata {
         for (Key key : KEYS.keys()) {
             Value value = metadata.get(key.name());
             Object typed = value == null ? null : key.type().read(value, key.meaning());
-            if (typed instanceof Long millis) {
+            boolean isTime = key.name().equals(RESPONSE_TIMEOUT) || key.name().equals(CONNECT_TIMEOUT);
+            if (isTime && typed instanceof Long millis) {
                 read.put(key.name(), millis.intValue());
             }
         }

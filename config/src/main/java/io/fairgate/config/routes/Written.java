@@ -4,6 +4,7 @@ import io.fairgate.config.yaml.Value;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A filter or a predicate as a route writes it.
@@ -22,6 +23,28 @@ public record Written(Value value, String name, boolean isShort, Map<String, Val
     /** A scalar, as Spring Cloud Gateway reads it; in the long form with the space around it. */
     static String text(Value value) {
         return String.valueOf(value.scalar());
+    }
+
+    /** The text of an argument, by its position in the short form or its name in the long form; empty without it. */
+    String argument(int position, String longForm) {
+        Value given = given(position, longForm);
+        return given == null || given.scalar() == null ? "" : text(given);
+    }
+
+    @Nullable
+    Value given(int position, String longForm) {
+        String byPosition = Component.POSITION + position;
+        return arguments.entrySet().stream()
+                .filter(argument -> argument.getKey().equals(byPosition)
+                        || argument.getKey().equals(longForm))
+                .map(Map.Entry::getValue)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** The texts of {@link #items}. */
+    public List<String> texts() {
+        return items().stream().map(Written::text).toList();
     }
 
     /** The values of a predicate whose arguments are one list, without the flag at the end of a {@code Path}. */

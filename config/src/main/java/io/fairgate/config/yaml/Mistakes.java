@@ -21,9 +21,6 @@ public final class Mistakes {
 
     private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
 
-    /** Up to the last {@code @} that may belong to a URI. */
-    private static final Pattern CREDENTIALS = Pattern.compile("://\\S*@");
-
     private final String file;
     /** The common prefix of all properties; empty for a file. */
     private final String prefix;
@@ -78,11 +75,7 @@ public final class Mistakes {
     }
 
     Warning warning(Mark mark, String path, String text) {
-        return new Warning(
-                file,
-                line(mark),
-                printable(key(path), LONGEST_KEY),
-                printable(withoutCredentials(text), LONGEST_EXPECTED));
+        return new Warning(file, line(mark), printable(key(path), LONGEST_KEY), printable(text, LONGEST_EXPECTED));
     }
 
     public boolean areAny() {
@@ -115,12 +108,8 @@ public final class Mistakes {
                 file,
                 line,
                 printable(key, LONGEST_KEY),
-                printable(withoutCredentials(what), LONGEST_FOUND),
+                printable(what, LONGEST_FOUND),
                 printable(expected, LONGEST_EXPECTED));
-    }
-
-    private static String withoutCredentials(String text) {
-        return CREDENTIALS.matcher(text).replaceAll("://***@");
     }
 
     /** Escapes control characters and shortens the text, so that a mistake is one line of a log or a terminal. */

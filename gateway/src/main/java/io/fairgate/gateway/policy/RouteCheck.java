@@ -5,6 +5,7 @@ import io.fairgate.config.model.Mistake;
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.routes.BuiltIns;
+import io.fairgate.config.routes.Component;
 import io.fairgate.config.yaml.Suggestions;
 import io.fairgate.gateway.policy.PolicyRoutes.PolicyRoute;
 import java.util.ArrayList;
@@ -13,7 +14,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.cloud.gateway.filter.FilterDefinition;
 import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
@@ -24,6 +28,7 @@ import org.springframework.cloud.gateway.support.Configurable;
 import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.cloud.gateway.support.ShortcutConfigurable;
 import org.springframework.core.NestedExceptionUtils;
+import org.springframework.web.reactive.accept.ApiVersionStrategy;
 
 /**
  * Checks the routes of the policy file before they serve a request: that their filters and predicates exist, that no argument
@@ -31,23 +36,29 @@ import org.springframework.core.NestedExceptionUtils;
  */
 public final class RouteCheck implements SmartInitializingSingleton {
 
+    /** In the messages of Spring's validation. */
+    private static final Pattern FIELD = Pattern.compile("on field '([^']+)': rejected value \\[([^]]*)]");
+
     private final LiveRoutes routes;
     private final Map<String, GatewayFilterFactory<?>> filters = new TreeMap<>();
     private final Map<String, RoutePredicateFactory<?>> predicates = new TreeMap<>();
     private final RouteLocator locator;
     private final ConfigurationService arguments;
+    private final ObjectProvider<ApiVersionStrategy> versions;
 
     RouteCheck(
             LiveRoutes routes,
             List<GatewayFilterFactory<?>> filters,
             List<RoutePredicateFactory<?>> predicates,
             RouteLocator locator,
-            ConfigurationService arguments) {
+            ConfigurationService arguments,
+            ObjectProvider<ApiVersionStrategy> versions) {
         this.routes = routes;
         filters.forEach(factory -> this.filters.put(factory.name(), factory));
         predicates.forEach(factory -> this.predicates.put(factory.name(), factory));
         this.locator = locator;
         this.arguments = arguments;
+        this.versions = versions;
     }
 
     /** @throws InvalidPolicyException naming every mistake with its line */
@@ -77,7 +88,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
                         (found, expected) -> mistakes.add(used.mistake(found, expected))));
     }
 
-    private static void check(
+    private void check(
             Used used, Map<String, ? extends ShortcutConfigurable> known, BiConsumer<String, String> mistake) {
         ShortcutConfigurable factory = known.get(used.name);
         String library = used.isFilter ? BuiltIns.LIBRARIES.get(used.name) : null;
@@ -89,6 +100,10 @@ public final class RouteCheck implements SmartInitializingSingleton {
             mistake.accept(
                     "unknown %s \"%s\"".formatted(used.isFilter ? "filter" : "predicate", used.name),
                     Suggestions.oneOf(used.name, known.keySet()));
+        } else if (!used.isFilter && used.name.equals("Version") && versions.getIfAvailable() == null) {
+            mistake.accept(
+                    "Version without settings of API versions",
+                    "process settings such as spring.webflux.apiversion.use.header=X-Version");
         } else if (!BuiltIns.of(used.isFilter).containsKey(used.name)) { // The reader of the file has checked those.
             RouteArguments.of(used.name, factory)
                     .check(used.args, (argument, found, expected) -> mistake.accept(found, expected));
@@ -167,11 +182,28 @@ public final class RouteCheck implements SmartInitializingSingleton {
             int expected = found.indexOf(" (expected: ");
             mistakes.add(
                     expected < 0 || !found.endsWith(")")
-                            ? component.mistake(found, "arguments that " + name + " takes")
+                            ? component.mistake(readable(found), usage(component))
                             : component.mistake(
                                     found.substring(0, expected),
                                     found.substring(expected + " (expected: ".length(), found.length() - 1)));
         }
+    }
+
+    /** Of Spring's description of an argument that is missing or invalid, the name of the argument. */
+    private static String readable(String found) {
+        Matcher field = FIELD.matcher(found);
+        return field.find()
+                ? "%s: %s %s"
+                        .formatted(
+                                found.substring(0, found.indexOf(':')),
+                                field.group(1),
+                                field.group(2).equals("null") ? "is missing" : "cannot be " + field.group(2))
+                : found;
+    }
+
+    private static String usage(Used component) {
+        Component known = BuiltIns.of(component.isFilter).get(component.name);
+        return known == null ? "arguments that %s takes".formatted(component.name) : known.usage();
     }
 
     private <C> void buildFilter(GatewayFilterFactory<C> factory, Used component) {

@@ -107,10 +107,9 @@ final class RoutesReader {
         if (isInUse) {
             checkFairShare(section, filters);
         }
-        boolean isRead = id != null
-                && !written.isEmpty()
+        boolean isRead = !written.isEmpty()
                 && written.stream().noneMatch(predicate -> predicate.name().isEmpty());
-        if (isRead && isInUse) {
+        if (id != null && isRead && isInUse) {
             inUse.add(new ShadowedRoutes.Route(value, id, section.integer("order", 0), written));
         }
         Map<String, Object> definition = PlainData.entries(value);

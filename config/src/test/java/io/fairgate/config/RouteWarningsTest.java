@@ -9,6 +9,8 @@ import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.model.Warning;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -221,6 +223,22 @@ class RouteWarningsTest {
                 .containsExactly("p.yml:7: routes[0].metadata.%s: warning: %s".formatted(key, warning));
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '^',
+            value = {
+                "Host=API.example.com    | API.example.com has letters in upper case, and clients send hosts in lower case",
+                "'Host={Sub}.example.com' |",
+                "Host=**.example.com:*    |",
+            })
+    void a_host_in_upper_case_is_told_of(String predicate, @Nullable String warning) {
+        List<String> expected = Stream.ofNullable(warning)
+                .map(text -> "p.yml:7: routes[0].predicates[1]: warning: " + text)
+                .toList();
+        assertThat(warnings(route("it", "Path=/a, " + predicate))).isEqualTo(expected);
+    }
+
     private static final String CORS = "cors: { allowedOrigins: [ \"https://a.example\" ], maxAge: 1h }";
 
     @ParameterizedTest
@@ -278,14 +296,14 @@ class RouteWarningsTest {
         RouteDeclaration odd = policy(
                         withMetadata(
                                 "Path=/a",
-                                "cors: { allowedOrigins: 5, allowedMethods: GET, allowedHeaders: [ 1, X-B ], allowCredentials: true }"))
+                                "cors: { allowedOriginPatterns: 5, allowedMethods: GET, allowedHeaders: [ 1, X-B ], allowCredentials: true }"))
                 .routes()
                 .get(0);
         assertThat((Map<String, Object>) odd.definition().get("metadata"))
                 .containsEntry(
                         "cors",
                         Map.of(
-                                "allowedOrigins",
+                                "allowedOriginPatterns",
                                 List.of("5"),
                                 "allowedMethods",
                                 List.of("GET"),

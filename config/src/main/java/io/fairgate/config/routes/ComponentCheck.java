@@ -14,6 +14,9 @@ public final class ComponentCheck {
 
     private static final Pattern CREDENTIALS = Pattern.compile("://[^/?#]*@");
 
+    /** Outside of the name of a variable. */
+    private static final Pattern UPPER_CASE = Pattern.compile("[A-Z](?![^{]*})");
+
     private final Written written;
 
     private ComponentCheck(Written written) {
@@ -28,7 +31,8 @@ public final class ComponentCheck {
             case "Path" -> check.checkPaths();
             case "Method" ->
                 check.listed("GET, POST", ",").forEach(method -> HttpMethods.check(method, written.place(method)));
-            case "Host", "RemoteAddr", "XForwardedRemoteAddr" -> check.listed("a, b", ",");
+            case "Host" -> check.checkHosts();
+            case "RemoteAddr", "XForwardedRemoteAddr" -> check.listed("10.0.0.0/8, 192.168.0.0/16", ",");
             case "Retry" -> check.checkRetriedMethods();
             case "ReadBody" -> check.checkGiven("predicate", "a bean of a library, such as \"#{@isLarge}\"");
             case "Weight" -> check.checkWeight();
@@ -68,6 +72,19 @@ public final class ComponentCheck {
             } else if (!text.startsWith("/") && !text.startsWith(EXPRESSION)) {
                 written.place(pattern)
                         .mistake(pattern.shown(), "a path that begins with /; this one matches no request");
+            }
+        }
+    }
+
+    private void checkHosts() {
+        for (Value host : listed("a.example.com, b.example.com", ",")) {
+            String text = Written.text(host);
+            if (text.contains("://")) {
+                written.place(host).mistake(host.shown(), "a host without a scheme, such as api.example.com");
+            } else if (!text.startsWith(EXPRESSION) && UPPER_CASE.matcher(text).find()) {
+                written.place(host)
+                        .warn("%s has letters in upper case, and clients send hosts in lower case"
+                                .formatted(host.shown()));
             }
         }
     }

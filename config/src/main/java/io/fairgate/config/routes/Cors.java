@@ -86,6 +86,11 @@ public final class Cors {
         if (section.has(MAX_AGE)) {
             read.put(MAX_AGE, section.whole(MAX_AGE, 0));
         }
+        for (Value origin : section.items(ORIGINS)) {
+            if (!Written.text(origin).matches("\\*|null|.*(://|\\$\\{).*")) {
+                origin.mistake("an origin with its scheme, such as https://shop.example.com");
+            }
+        }
         Value origins = section.get(ORIGINS);
         boolean isForAll = section.items(ORIGINS).stream().anyMatch(origin -> "*".equals(origin.scalar()));
         if (origins != null && isForAll && section.truth(CREDENTIALS, false)) {

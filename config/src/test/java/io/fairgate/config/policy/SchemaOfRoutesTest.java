@@ -144,7 +144,7 @@ class SchemaOfRoutesTest {
                 "response-timeout: '-1'",
                 "response-timeout: PT5S",
                 "connect-timeout: '${T:5s}'",
-                "cors: { allowedOrigins: 5, allowedHeaders: [ 1 ], maxAge: 30 }",
+                "cors: { allowedOrigins: '*', allowedHeaders: [ 1 ], maxAge: 30 }",
                 "other: { a: [ 1 ] }",
             })
     void metadata_are_accepted(String metadata) {

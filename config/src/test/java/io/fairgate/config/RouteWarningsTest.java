@@ -93,7 +93,7 @@ class RouteWarningsTest {
                 "'Path=/a,false'                       | Path=/a",
                 "Path=/a/**, Method=GET                | Path=/a/**",
                 "Path=/a/**, Method=GET                | 'Path=/a/**', 'Method=GET,POST'",
-                "Path=/a/**, 'Weight=g,8'              | Path=/a/**, 'Weight=g,2'",
+                "Path=/a/**, 'Weight=g,5'              | Path=/a/**, 'Weight=g,5'",
                 "Path=/a/**, Host=x.example.com        | Path=/a/**, Host=y.example.com",
                 "Path=/a/**, 'Header=X-A,1'            | Path=/a/**, 'Header=X-A,2'",
                 "Path=/a/**, Tenant=a                  | Path=/a/**",

@@ -179,6 +179,13 @@ class RouteWarningsTest {
     }
 
     @Test
+    void a_predicate_of_a_library_may_have_variables_that_are_not_known() {
+        assertThat(warnings(
+                        route("it", "Path=/a, Own=1").replace("FairShare=pool", "FairShare=pool, \"SetPath=/{own}\"")))
+                .isEmpty();
+    }
+
+    @Test
     void without_pools_no_route_can_have_fair_share() {
         assertThat(PolicyReader.read("p.yml", """
                         tenants: { identify: [ { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] } ] }

@@ -103,7 +103,7 @@ public final class ComponentCheck {
             if (item.scalar() == null) {
                 item.mistake("a text, or a list of texts such as [%s]".formatted(example));
                 return List.of();
-            } else if (!written.isShort() && Written.text(item).split(comma, 2).length > 1) {
+            } else if (Written.text(item).split(comma, 2).length > 1) {
                 item.mistake(
                         "a list such as [%s]; Spring Cloud Gateway does not split a text there".formatted(example));
                 return List.of();

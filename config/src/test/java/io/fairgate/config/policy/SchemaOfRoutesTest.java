@@ -113,6 +113,8 @@ class SchemaOfRoutesTest {
                 "{ name: Retry, args: { retries: 3, methods: 'GET, POST', backoff: { based-on-previous-value: false } } }",
                 "{ name: Retry, args: { methods: [ GET ], backoff.firstBackoff: 10ms } }",
                 "'Retry=3,BAD_GATEWAY,GET'",
+                "\"AddRequestHeader=X-A, #{systemProperties} ${P:x}\"",
+                "\"AddRequestHeader=X-A, #{id}\"",
                 "'RewritePath=/red/?(?<segment>.*), /$\\{segment}'",
                 "'RewriteLocationResponseHeader=AS_IN_REQUEST, Location, ,'",
                 "'AddRequestHeadersIfNotPresent=X:Y,Z:W,A:B,C:D'",

@@ -4,7 +4,7 @@ import java.util.List;
 import org.springframework.cloud.gateway.filter.GatewayFilter;
 import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
 
-/** The filter {@code Greeting=name} of somebody's library: a header for the upstream. */
+/** The filter {@code Greeting=name} of a library: a header for the upstream. */
 public class GreetingGatewayFilterFactory extends AbstractGatewayFilterFactory<GreetingGatewayFilterFactory.Config> {
 
     public GreetingGatewayFilterFactory() {

@@ -9,9 +9,6 @@ import java.util.regex.Pattern;
 /** Finds arguments that Spring Cloud Gateway would ignore, and predicates that no request meets. */
 public final class ComponentCheck {
 
-    /** Spring Cloud Gateway evaluates such a text (SpEL), so its value is not known here. */
-    private static final String EXPRESSION = "#{";
-
     private static final Pattern CREDENTIALS = Pattern.compile("://[^/?#]*@");
 
     /** Outside of the name of a variable. */
@@ -69,7 +66,7 @@ public final class ComponentCheck {
                 written.place(pattern)
                         .mistake(
                                 "matchTrailingSlash after the paths, because Spring Cloud Gateway reads these arguments in order");
-            } else if (!text.startsWith("/") && !text.startsWith(EXPRESSION)) {
+            } else if (!text.startsWith("/") && !Written.isExpression(text)) {
                 written.place(pattern)
                         .mistake(pattern.shown(), "a path that begins with /; this one matches no request");
             }
@@ -81,7 +78,7 @@ public final class ComponentCheck {
             String text = Written.text(host);
             if (text.contains("://")) {
                 written.place(host).mistake(host.shown(), "a host without a scheme, such as api.example.com");
-            } else if (!text.startsWith(EXPRESSION) && UPPER_CASE.matcher(text).find()) {
+            } else if (!Written.isExpression(text) && UPPER_CASE.matcher(text).find()) {
                 written.place(host)
                         .warn("%s has letters in upper case, and clients send hosts in lower case"
                                 .formatted(host.shown()));
@@ -90,7 +87,8 @@ public final class ComponentCheck {
     }
 
     /**
-     * The items of a list. Notes a mistake if there is none, and if a text holds several: only the short form has commas.
+     * Returns the items of a list. Notes a mistake if the list is empty, and if an item of the long form has several values,
+     * because Spring Cloud Gateway splits texts at commas in the short form only.
      *
      * @param comma a pattern of what is between two items, and not in one
      */
@@ -118,10 +116,8 @@ public final class ComponentCheck {
         if (methods == null) {
             return;
         }
-        List<Value> items = methods.itemsOrNull();
-        for (Value method : items == null && methods.scalar() != null
-                ? methods.split()
-                : items == null ? List.of(methods) : items) {
+        List<Value> items = methods.scalar() == null ? methods.itemsOrNull() : methods.split();
+        for (Value method : items == null ? List.of(methods) : items) {
             if (method.scalar() == null) {
                 method.mistake("a method, or a list of methods such as [GET, PUT]");
             } else {

@@ -72,7 +72,7 @@ public final class FilterArguments {
         if (PATHS.contains(name) && expanded != null) {
             Value path = filter.given(0, expanded.getValue());
             String text = path == null ? null : path.scalar();
-            if (path != null && text != null && !text.startsWith("/") && !text.startsWith("#{")) {
+            if (path != null && text != null && !text.startsWith("/") && !Written.isExpression(text)) {
                 filter.place(path).mistake(path.shown(), "a path that begins with /");
             }
         }

@@ -63,7 +63,7 @@ public final class HttpMethods {
     static void check(Value value, Value place) {
         String method = Written.text(value);
         String upper = method.toUpperCase(Locale.ROOT);
-        if (isRegistered(method) || method.startsWith("#{")) {
+        if (isRegistered(method) || Written.isExpression(method)) {
             return;
         } else if (isRegistered(upper)) {
             place.mistake(value.shown(), upper + ", because methods are in upper case");

@@ -63,6 +63,11 @@ public record Written(Value value, String name, boolean isShort, Map<String, Val
         return name.equals("Path") && isFlag(last) ? text(last) : "";
     }
 
+    /** Whether Spring Cloud Gateway evaluates the text (SpEL), so that its value is not known here. */
+    static boolean isExpression(String text) {
+        return text.startsWith("#{");
+    }
+
     static boolean isFlag(Value value) {
         return text(value).equalsIgnoreCase("true") || text(value).equalsIgnoreCase("false");
     }

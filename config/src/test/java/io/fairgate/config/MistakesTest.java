@@ -93,7 +93,7 @@ class MistakesTest {
                 catchThrowableOfType(InvalidPolicyException.class, () -> read("pool: {}\ntenants: []\n")));
 
         assertThat(invalid).hasMessage("""
-                fairgate.yml:1: pool: unknown key (expected: one of tenants, pools, routes, rate-limit-headers, metrics, enforce; did you mean pools?)
+                fairgate.yml:1: pool: unknown key (expected: one of tenants, pools, upstreams, routes, rate-limit-headers, metrics, enforce; did you mean pools?)
                 fairgate.yml:2: tenants: an empty list (expected: a mapping with keys of identify, trusted-proxies, proxy-headers, proxy-protocol, forward-as, unknown, plans, members, groups, classes)""");
     }
 

@@ -38,6 +38,13 @@ final class PlainData {
         return Collections.unmodifiableMap(copy);
     }
 
+    /** The same data without some keys. */
+    static Map<String, Object> without(Map<String, Object> data, String... keys) {
+        Map<String, Object> copy = new LinkedHashMap<>(data);
+        copy.keySet().removeAll(List.of(keys));
+        return Collections.unmodifiableMap(copy);
+    }
+
     private static @Nullable Object of(Value value) {
         if (value.isMapping()) {
             return entries(value);

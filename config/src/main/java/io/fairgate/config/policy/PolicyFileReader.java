@@ -6,6 +6,7 @@ import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.policy.PoolsReader.Pool;
 import io.fairgate.config.policy.PoolsReader.Pools;
 import io.fairgate.config.policy.TenantsReader.Tenants;
+import io.fairgate.config.policy.UpstreamsReader.Upstreams;
 import io.fairgate.config.yaml.InvalidValue;
 import io.fairgate.config.yaml.KeyType;
 import io.fairgate.config.yaml.KnownKeys;
@@ -19,6 +20,7 @@ import io.fairgate.policy.QuotaTerms;
 import io.fairgate.shares.ShareGroups.Group;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.tenant.TenantId;
+import io.fairgate.upstream.Upstream;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -61,9 +63,12 @@ public final class PolicyFileReader {
         boolean isFile = known.equals(PolicyKeys.FILE);
         Tenants tenants = TenantsReader.read(section.get("tenants"), isFile ? RoutesReader.ids(section) : null);
         Pools pools = PoolsReader.read(section);
-        RoutesReader reader = new RoutesReader(pools, tenants, filledIn);
+        Upstreams upstreams = UpstreamsReader.read(section);
+        RoutesReader reader = new RoutesReader(pools, tenants, upstreams, filledIn);
         List<RouteDeclaration> routes = reader.read(section.items("routes"));
-        Policy policy = policy(section, tenants, pools, metrics(section.get("metrics"), tenants));
+        Map<String, Upstream> allUpstreams = new LinkedHashMap<>(upstreams.upstreams());
+        allUpstreams.putAll(reader.ofRoutes());
+        Policy policy = policy(section, tenants, pools, metrics(section.get("metrics"), tenants), allUpstreams);
         warnOfReservations(policy, pools);
         UnusedNames unused = new UnusedNames(section, policy);
         // A name that is misspelt where it is used is one mistake, and not two.
@@ -73,6 +78,7 @@ public final class PolicyFileReader {
         }
         if (isComplete && isFile) {
             unused.warnOfClasses(reader.used("class"));
+            unused.warnOfUpstreams(reader.used(Destination.UPSTREAM));
         }
         PolicyFile read = new PolicyFile(
                 policy,
@@ -101,7 +107,8 @@ public final class PolicyFileReader {
     }
 
     /** Notes each pool and each group that is too small for its reservations, and makes the policy without them. */
-    private static Policy policy(Section section, Tenants tenants, Pools pools, Set<TenantId> inMetrics) {
+    private static Policy policy(
+            Section section, Tenants tenants, Pools pools, Set<TenantId> inMetrics, Map<String, Upstream> upstreams) {
         Map<String, Section> parts = new HashMap<>();
         Map<String, Group> groups = new LinkedHashMap<>(tenants.groups());
         tenants.groupSections().forEach((name, group) -> parts.put("groups." + name, group));
@@ -127,7 +134,8 @@ public final class PolicyFileReader {
                                 tenants.groupQuotas(),
                                 section.word("rate-limit-headers", QuotaTerms.HeaderStyle.DRAFT)),
                         new Enforcement(section.truth("enforce", true), dryRunPools),
-                        inMetrics);
+                        inMetrics,
+                        upstreams);
             } catch (IllegalArgumentException e) {
                 InvalidValue invalid = InvalidValue.of(e);
                 String part =

@@ -21,6 +21,10 @@ import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.QuotaTerms;
 import io.fairgate.quota.Quota;
 import io.fairgate.time.DurationText;
+import io.fairgate.upstream.Balance;
+import io.fairgate.upstream.HealthRules;
+import io.fairgate.upstream.Instance;
+import io.fairgate.upstream.Upstream;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -44,6 +48,7 @@ final class PolicyKeys {
             "",
             key("tenants", PART).required("the tenants of the gateway, with at least tenants.identify"),
             key("pools", NAMED, "a mapping of pools by name"),
+            key("upstreams", NAMED, "a mapping of upstreams by name"),
             key("routes", LIST, "a list of routes"),
             key("rate-limit-headers", new Word(QuotaTerms.HeaderStyle.class)),
             key("metrics", PART),
@@ -116,17 +121,42 @@ final class PolicyKeys {
             key("enforce", TRUTH));
     static final KnownKeys LEASE = new KnownKeys("pools.*.lease", key("max-ttl", DURATION), key("max-hold", DURATION));
 
+    static final KnownKeys UPSTREAM = new KnownKeys(
+            "upstreams.*",
+            key("uris", NOT_EMPTY_LIST, "a list of at least one URI, such as http://10.0.0.11:9000")
+                    .required(),
+            key("balance", new Word(Balance.class)),
+            key("health", PART),
+            key("check", PART),
+            key("retries", new Whole(0, Upstream.MAX_RETRIES)));
+    static final KnownKeys INSTANCE = new KnownKeys(
+            "upstreams.*.uris[]",
+            key("uri", TEXT, UpstreamsReader.URI_MEANING).required(),
+            key("weight", new Whole(1, Instance.MAX_WEIGHT)));
+    static final KnownKeys HEALTH = new KnownKeys(
+            "upstreams.*.health",
+            key("failures", new Whole(1, HealthRules.MAX_FAILURES)),
+            key("aside", DURATION),
+            key("max-aside", DURATION));
+    static final KnownKeys CHECK = new KnownKeys(
+            "upstreams.*.check",
+            key("path", TEXT, "a path such as /healthz").required(),
+            key("every", DURATION),
+            key("timeout", DURATION));
+
     static final KnownKeys ROUTE = new KnownKeys(
             "routes[]",
             key("id", TEXT, "a unique name").required(),
-            key("uri", TEXT, "the URI of the upstream, such as http://localhost:9000")
-                    .required(),
+            key("uri", TEXT, "the URI of the upstream, such as http://localhost:9000"),
+            key("upstream", TEXT, "the name of an upstream"),
+            key("uris", NOT_EMPTY_LIST, "a list of at least one URI, such as http://10.0.0.11:9000"),
             key("predicates", NOT_EMPTY_LIST, "a list of at least one predicate, such as Path=/orders/**")
                     .required(),
             key("filters", LIST, "a list of filters"),
             key("metadata", NAMED, "a mapping"),
             key("order", new Whole(Integer.MIN_VALUE, Integer.MAX_VALUE)),
             key("enabled", TRUTH));
+    static final KnownKeys ROUTE_INSTANCE = INSTANCE.at("routes[].uris[]");
     static final KnownKeys PREDICATE = new KnownKeys(
             "routes[].predicates[]",
             key("name", TEXT, "a predicate such as Path=/orders/**").required(),
@@ -140,7 +170,8 @@ final class PolicyKeys {
                     Stream.of(FILE, METRICS, TENANTS),
                     IdentityReader.keys(),
                     Stream.of(GROUP, GROUP_QUOTA, CLASS, PLAN, PLAN_QUOTA, MEMBER, MEMBER_QUOTA, POOL, LEASE),
-                    Stream.of(ROUTE, PREDICATE, FILTER, RouteMetadata.KEYS, Cors.KEYS))
+                    Stream.of(UPSTREAM, INSTANCE, HEALTH, CHECK),
+                    Stream.of(ROUTE, ROUTE_INSTANCE, PREDICATE, FILTER, RouteMetadata.KEYS, Cors.KEYS))
             .flatMap(Function.identity())
             .toList();
 

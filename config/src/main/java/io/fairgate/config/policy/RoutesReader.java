@@ -3,6 +3,7 @@ package io.fairgate.config.policy;
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.policy.PoolsReader.Pools;
 import io.fairgate.config.policy.TenantsReader.Tenants;
+import io.fairgate.config.policy.UpstreamsReader.Upstreams;
 import io.fairgate.config.routes.FilterArguments;
 import io.fairgate.config.routes.RouteMetadata;
 import io.fairgate.config.routes.ShadowedRoutes;
@@ -10,40 +11,33 @@ import io.fairgate.config.routes.Written;
 import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
-import java.net.URI;
-import java.net.URISyntaxException;
+import io.fairgate.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code routes}: their shape, pools and tenants. The gateway checks what predicates and filters mean. */
 final class RoutesReader {
-    /** {@code no} is for routes that answer by themselves, for instance with a redirect. */
-    private static final Set<String> SCHEMES = Set.of("http", "https", "ws", "wss", "no");
-
-    /** Up to the last {@code @}: what a mistake must not show. */
-    private static final Pattern CREDENTIALS = Pattern.compile("(?s)^(\"?([a-zA-Z][a-zA-Z0-9+.-]*:/{1,2})?).*@");
-
-    private static final int MOST_PORT = 65_535;
-
     private final Pools pools;
     private final Tenants tenants;
+    private final Upstreams upstreams;
     private final Map<String, String> filledIn;
     private final Map<String, Value> ids = new HashMap<>();
     private final Map<String, Set<String>> used = new HashMap<>();
+    private final Map<String, Upstream> ofRoutes = new LinkedHashMap<>();
     private final Map<String, Value> corsOfPaths = new HashMap<>();
 
     /** @param filledIn maps each value that came from elsewhere to its placeholder in the file */
-    RoutesReader(Pools pools, Tenants tenants, Map<String, String> filledIn) {
+    RoutesReader(Pools pools, Tenants tenants, Upstreams upstreams, Map<String, String> filledIn) {
         this.pools = pools;
         this.tenants = tenants;
+        this.upstreams = upstreams;
         this.filledIn = filledIn;
     }
 
@@ -62,9 +56,14 @@ final class RoutesReader {
         return routes;
     }
 
-    /** The pools and the classes that routes name. */
+    /** The pools, classes and upstreams that routes name. */
     Set<String> used(String argument) {
         return used.getOrDefault(argument, Set.of());
+    }
+
+    /** The upstreams of single routes, by the ids of these. */
+    Map<String, Upstream> ofRoutes() {
+        return ofRoutes;
     }
 
     /** The ids that quotas may name, including routes with mistakes; null when they cannot be determined. */
@@ -93,10 +92,8 @@ final class RoutesReader {
         if (first != null && given != null) {
             given.mistake("a unique name; the route at %s has this one".formatted(first.place()));
         }
-        Value uri = section.get("uri");
-        if (uri != null && section.has("uri")) {
-            checkUri(uri, section.text("uri", ""));
-        }
+        Destination destination = Destination.read(section, upstreams);
+        noteUpstream(section, id, destination);
         List<RouteComponent> predicates = components(section.items("predicates"), PolicyKeys.PREDICATE);
         List<RouteComponent> filters = components(section.items("filters"), PolicyKeys.FILTER);
         List<Written> written = predicates.stream().map(RouteComponent::written).toList();
@@ -113,6 +110,12 @@ final class RoutesReader {
             inUse.add(new ShadowedRoutes.Route(value, id, section.integer("order", 0), written));
         }
         Map<String, Object> definition = PlainData.entries(value);
+        if (definition != null && destination.uri() != null) {
+            definition = PlainData.with(
+                    PlainData.without(definition, Destination.UPSTREAM, Destination.URIS),
+                    Destination.URI,
+                    destination.uri());
+        }
         if (definition != null && definition.get("metadata") instanceof Map<?, ?> metadata) {
             definition = PlainData.with(
                     definition, "metadata", RouteMetadata.read(section.entries("metadata"), metadata, written));
@@ -121,6 +124,16 @@ final class RoutesReader {
                 ? null
                 : new RouteDeclaration(
                         id, index, value.line(), definition, lines(predicates), lines(filters), filledIn);
+    }
+
+    private void noteUpstream(Section route, @Nullable String id, Destination destination) {
+        String name = route.text(Destination.UPSTREAM);
+        if (name != null) {
+            used.computeIfAbsent(Destination.UPSTREAM, key -> new HashSet<>()).add(name);
+        }
+        if (id != null && destination.own() != null) {
+            ofRoutes.put(id, destination.own());
+        }
     }
 
     private static List<Integer> lines(List<RouteComponent> components) {
@@ -146,7 +159,7 @@ final class RoutesReader {
     /** Requests without a permit are fewer than the pool knows of, so that is to be said where it is intended. */
     private void checkFairShare(Section route, List<RouteComponent> filters) {
         boolean hasPool = filters.stream().anyMatch(filter -> filter.name().equals(PolicyKeys.FAIR_SHARE));
-        boolean hasUpstream = !route.text("uri", "no:").toLowerCase(Locale.ROOT).startsWith("no:")
+        boolean hasUpstream = Destination.isUpstream(route)
                 && filters.stream().noneMatch(filter -> filter.name().equals("RedirectTo"));
         Value stated = route.entries("metadata").get(RouteMetadata.FAIR_SHARE);
         if (stated != null && hasPool == "false".equals(stated.plainScalar())) {
@@ -156,29 +169,6 @@ final class RoutesReader {
             route.warn(
                     "filters",
                     "no FairShare, so these requests reach the upstream without a permit; if that is intended, say so with metadata: { fair-share: false }");
-        }
-    }
-
-    /** Spring Cloud Gateway would ignore credentials and a path, and fail at the first request with a URI that it cannot use. */
-    private static void checkUri(Value value, String text) {
-        if (text.contains("@")) {
-            value.mistake(
-                    CREDENTIALS.matcher(value.shown()).replaceFirst("$1***@"),
-                    "a URI without credentials, which would not be sent; the filter SetRequestHeader=Authorization,... sends some");
-            return;
-        }
-        try {
-            URI uri = new URI(text);
-            String scheme = uri.getScheme();
-            if (scheme == null || !SCHEMES.contains(scheme.toLowerCase(Locale.ROOT)) || uri.getHost() == null) {
-                value.mistake("a URI with http, https, ws or wss and a host, such as http://localhost:9000");
-            } else if (uri.getPort() == 0 || uri.getPort() > MOST_PORT) {
-                value.mistake("a URI with a port of 1 to " + MOST_PORT);
-            } else if (!Set.of("", "/").contains(String.valueOf(uri.getRawPath())) || uri.getRawQuery() != null) {
-                value.mistake("a URI without a path, which would be ignored; the filter PrefixPath adds one");
-            }
-        } catch (URISyntaxException e) {
-            value.mistake("a URI such as http://localhost:9000");
         }
     }
 

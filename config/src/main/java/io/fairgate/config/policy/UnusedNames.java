@@ -32,6 +32,10 @@ record UnusedNames(Section file, Policy policy) {
         unused(named("classes"), used).forEach(unused -> unused.warn("no route names this class"));
     }
 
+    void warnOfUpstreams(Set<String> used) {
+        unused(file.entries("upstreams"), used).forEach(unused -> unused.warn("no route names this upstream"));
+    }
+
     List<Warning> pools(Set<String> used) {
         return unused(file.entries("pools"), used).stream()
                 .map(pool -> pool.warning("no route uses this pool, and leases are off (fairgate.leases.enabled)"))

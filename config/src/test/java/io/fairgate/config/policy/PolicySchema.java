@@ -37,8 +37,11 @@ final class PolicySchema {
     private static final String POSITIVE = "^[1-9][0-9]{0,17}$";
     private static final String DURATION = "^(-?[0-9]+(ms|s|m|h|d)|-?[pP].*)$";
 
-    /** A scheme, and a host without credentials, and no path: {@code checkUri} of {@link RoutesReader}. */
+    /** A scheme, and a host without credentials, and no path: {@link UpstreamUri}. */
     private static final String URI = "^([hH][tT][tT][pP][sS]?|[wW][sS][sS]?|[nN][oO])://[^/?#@\\s_]+/?(#.*)?$";
+
+    /** The same for an instance: {@link UpstreamUri}. */
+    private static final String INSTANCE = "^([hH][tT][tT][pP][sS]?|[wW][sS][sS]?)://[^/?#@\\s_]+/?(#.*)?$";
 
     /** What YAML takes for a number or a truth is a text as well where a text is expected. */
     static final List<String> TEXT_TYPES = List.of("string", "number", "boolean");
@@ -50,6 +53,7 @@ final class PolicySchema {
 
     /** Sections of which exactly one of some keys is there. */
     private static final Map<String, List<String>> EXACTLY_ONE = Map.of(
+            "routes[]", List.of(Destination.URI, Destination.UPSTREAM, Destination.URIS),
             "tenants.identify[]", Stream.of(Kind.values()).map(Kind::key).toList(),
             "tenants.groups.*.quotas[]", List.of("per", "within"),
             "tenants.plans.*.quotas[]", List.of("per", "within"),
@@ -157,7 +161,9 @@ final class PolicySchema {
                     : TEXT;
         }
         Map<String, Object> section = section(listed);
-        if (!COMPONENTS.contains(listed.place())) {
+        if (listed.place().endsWith("uris[]")) {
+            return ordered("anyOf", List.of(ordered("type", "string", "pattern", INSTANCE), section, PLACEHOLDER));
+        } else if (!COMPONENTS.contains(listed.place())) {
             return section;
         }
         ComponentSchema components = new ComponentSchema(listed.equals(PolicyKeys.FILTER));
@@ -269,6 +275,10 @@ final class PolicySchema {
     private static Map<String, Object> text(String path, String pattern) {
         if (path.equals("routes[].uri")) {
             return orPlaceholder(ordered("type", "string", "pattern", URI));
+        } else if (path.endsWith("uris[].uri")) {
+            return orPlaceholder(ordered("type", "string", "pattern", INSTANCE));
+        } else if (path.equals("upstreams.*.check.path")) {
+            return orPlaceholder(ordered("type", "string", "pattern", "^/[!-\"$-~]*$"));
         } else if (path.endsWith("quotas[].per")) {
             return orPlaceholder(
                     ordered("type", "string", "pattern", "^(hour|day|week|month|total|" + DURATION.substring(2)));

@@ -13,6 +13,10 @@ import io.fairgate.policy.KeySetLocation;
 import io.fairgate.policy.TokenRules;
 import io.fairgate.quota.Quota;
 import io.fairgate.shares.ShareSettings;
+import io.fairgate.upstream.HealthCheck;
+import io.fairgate.upstream.HealthRules;
+import io.fairgate.upstream.Instance;
+import io.fairgate.upstream.Upstream;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;
@@ -50,7 +54,8 @@ class ReferenceFileTest {
         assertThat(file.warnings()).isEmpty();
         assertThat(file.policy().members()).hasSize(2);
         assertThat(file.policy().pools()).containsOnlyKeys("orders");
-        assertThat(file.routes()).extracting(RouteDeclaration::id).containsExactly("orders", "invoices");
+        assertThat(file.routes()).extracting(RouteDeclaration::id).containsExactly("orders", "invoices", "exports");
+        assertThat(file.policy().upstreams()).containsOnlyKeys("invoices", "exports");
     }
 
     @ParameterizedTest
@@ -112,6 +117,13 @@ class ReferenceFileTest {
                 .contains(KeySetLocation.MIN_REFRESH.toSeconds() + "s to " + KeySetLocation.MAX_REFRESH.toDays()
                         + "d. Default: " + KeySetLocation.DEFAULT_REFRESH.toMinutes() + "m.")
                 .contains("in Authorization it follows Bearer. Default: " + IdentitySource.Jwt.DEFAULT_HEADER)
+                .contains("Default: " + Upstream.USUAL_RETRIES + ".")
+                .contains("1 to " + Instance.MAX_WEIGHT + ". Default: 1.")
+                .contains("1 to " + HealthRules.MAX_FAILURES + ". Default: " + HealthRules.USUAL.failures() + ".")
+                .contains("at most 1d. Default: " + HealthRules.USUAL.aside().toSeconds() + "s.")
+                .contains("Default: " + HealthRules.USUAL.maxAside().toMinutes() + "m, or aside if that is longer.")
+                .contains("100ms to 1h. Default: " + HealthCheck.USUAL_INTERVAL.toSeconds() + "s.")
+                .contains("at most 1h. Default: " + HealthCheck.USUAL_TIMEOUT.toSeconds() + "s.")
                 .contains("`none` for no such header. Default: " + Identification.DEFAULT_FORWARD_AS);
     }
 
@@ -121,7 +133,13 @@ class ReferenceFileTest {
             sequence.getValue().forEach(item -> collect(item, path + "[]", paths));
         }
         if (node instanceof MappingNode mapping) {
-            boolean named = Set.of("tenants.groups", "tenants.classes", "tenants.plans", "tenants.members", "pools")
+            boolean named = Set.of(
+                            "tenants.groups",
+                            "tenants.classes",
+                            "tenants.plans",
+                            "tenants.members",
+                            "pools",
+                            "upstreams")
                     .contains(path);
             for (NodeTuple entry : mapping.getValue()) {
                 String key = named ? "*" : ((ScalarNode) entry.getKeyNode()).getValue();

@@ -51,6 +51,10 @@ class SchemaAgainstReaderTest {
             "week",
             "acme-corp",
             "san-dns",
+            "round-robin",
+            "/x",
+            "http://localhost:1",
+            List.of("http://localhost:1"),
             List.of(),
             Map.of());
 

@@ -5,6 +5,7 @@ import io.fairgate.shares.ShareGroups;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
+import io.fairgate.upstream.Upstream;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param quotaTerms the quotas of groups, and the header fields that report quotas
  * @param enforcement the parts of the policy that are enforced
  * @param tenantsInMetrics members that always have time series of their own, however little they use
+ * @param upstreams the upstreams with several instances, by name
  */
 public record Policy(
         Identification identification,
@@ -35,9 +37,10 @@ public record Policy(
         Map<String, ShareSettings> classes,
         QuotaTerms quotaTerms,
         Enforcement enforcement,
-        Set<TenantId> tenantsInMetrics) {
+        Set<TenantId> tenantsInMetrics,
+        Map<String, Upstream> upstreams) {
 
-    /** Without groups, classes, API keys and certificates, and fully enforced. */
+    /** Without groups, classes, API keys, certificates and upstreams, and fully enforced. */
     public Policy(
             List<IdentitySource> identify,
             Map<TenantId, TenantPolicy> members,
@@ -52,7 +55,8 @@ public record Policy(
                 Map.of(),
                 QuotaTerms.NONE,
                 Enforcement.FULL,
-                Set.of());
+                Set.of(),
+                Map.of());
     }
 
     /**
@@ -73,6 +77,7 @@ public record Policy(
             }
         }
         tenantsInMetrics = Set.copyOf(tenantsInMetrics);
+        upstreams = Collections.unmodifiableMap(new LinkedHashMap<>(upstreams));
         for (TenantId tenant : tenantsInMetrics) {
             if (!members.containsKey(tenant)) {
                 throw new IllegalArgumentException(

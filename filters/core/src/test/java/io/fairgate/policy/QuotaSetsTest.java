@@ -42,7 +42,8 @@ class QuotaSetsTest {
                         Map.of("corp", List.of(rule("all"), rule("search", "b")), "labs", List.of(rule("lab"))),
                         QuotaTerms.HeaderStyle.DRAFT),
                 Enforcement.FULL,
-                Set.of());
+                Set.of(),
+                Map.of());
     }
 
     private static List<String> labels(QuotaSet set) {
@@ -98,7 +99,8 @@ class QuotaSetsTest {
                         Map.of(),
                         QuotaTerms.NONE,
                         Enforcement.FULL,
-                        Set.of(ACME)))
+                        Set.of(ACME),
+                        Map.of()))
                 .hasMessage("metrics.tenants: %s (expected: the id of a member)".formatted(ACME));
     }
 
@@ -114,7 +116,8 @@ class QuotaSetsTest {
                         Map.of(),
                         terms,
                         Enforcement.FULL,
-                        Set.of()))
+                        Set.of(),
+                        Map.of()))
                 .hasMessage("groups: nowhere with quotas (expected: the name of a group)");
     }
 }

@@ -4,7 +4,8 @@ import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.model.Warning;
 import io.fairgate.gateway.policy.PolicyRoutes.PolicyRoute;
-import io.fairgate.permit.PoolSettings;
+import io.fairgate.policy.Policy;
+import io.fairgate.upstream.Upstream;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -29,13 +30,12 @@ record UpstreamConnections(HttpClientProperties settings) {
         Integer connections = settings.getPool().getMaxConnections();
         // Connection pools of other types open as many connections as needed.
         return settings.getPool().getType() == PoolType.FIXED && connections != null
-                ? tooMany(
-                        PolicyRoutes.of(file, policy.routes()), policy.policy().pools(), connections)
+                ? tooMany(PolicyRoutes.of(file, policy.routes()), policy.policy(), connections)
                 : List.of();
     }
 
     /** One warning per upstream, at its first route, because connections are counted for each host and port. */
-    private static List<Warning> tooMany(PolicyRoutes routes, Map<String, PoolSettings> pools, int connections) {
+    private static List<Warning> tooMany(PolicyRoutes routes, Policy policy, int connectionsToEach) {
         Map<String, List<PolicyRoute>> withPools = routes.routes().stream()
                 .filter(route -> poolOf(route) != null)
                 .collect(Collectors.groupingBy(UpstreamConnections::upstream, LinkedHashMap::new, Collectors.toList()));
@@ -46,9 +46,12 @@ record UpstreamConnections(HttpClientProperties settings) {
                     .distinct()
                     .toList();
             long permits = names.stream()
-                    .map(pools::get)
+                    .map(policy.pools()::get)
                     .mapToLong(pool -> pool == null ? 0 : pool.permits())
                     .sum();
+            Upstream several = policy.upstreams().get(upstream);
+            long connections = (long) connectionsToEach
+                    * (several == null ? 1 : several.instances().size());
             if (permits > connections) {
                 RouteDeclaration first = sharing.get(0).declaration();
                 warnings.add(new Warning(
@@ -64,6 +67,7 @@ record UpstreamConnections(HttpClientProperties settings) {
 
     private static String upstream(PolicyRoute route) {
         URI uri = route.definition().getUri();
+        // Of an upstream of the policy, this is its name.
         return uri == null ? "" : String.valueOf(uri.getAuthority());
     }
 

@@ -8,5 +8,5 @@ import org.springframework.context.annotation.Import;
 /** Endpoints of the management port. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
-@Import({DecisionsEndpoint.class, PoolsEndpoint.class})
+@Import({DecisionsEndpoint.class, PoolsEndpoint.class, UpstreamsEndpoint.class})
 public class ActuatorConfiguration {}

@@ -63,6 +63,10 @@ record AccessLog(@Nullable RecordLog records, PolicyHolder policy, InstantSource
         put(entry, "peer", Exchanges.peerText(exchange), peer -> peer);
         put(entry, "route", exchange.<Route>getAttribute(GATEWAY_ROUTE_ATTR), Route::getId);
         put(entry, "pool", Exchanges.pool(exchange), pool -> pool);
+        List<Object> instances = Exchanges.instances(exchange);
+        if (!instances.isEmpty()) {
+            entry.put("instances", instances.stream().map(Object::toString).toList());
+        }
         entry.put("method", exchange.getRequest().getMethod().name());
         entry.put("path", exchange.getRequest().getPath().value());
         put(entry, "status", exchange.getResponse().getStatusCode(), HttpStatusCode::value);

@@ -15,6 +15,7 @@ import io.fairgate.spring.proxy.ProxyConfiguration;
 import io.fairgate.spring.quota.QuotaConfiguration;
 import io.fairgate.spring.refusal.RefusalConfiguration;
 import io.fairgate.spring.settings.FairgateProperties;
+import io.fairgate.spring.upstream.UpstreamConfiguration;
 import io.fairgate.spring.websocket.WebSocketConfiguration;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -57,6 +58,7 @@ import org.springframework.core.env.Environment;
     AdmissionConfiguration.class,
     WebSocketConfiguration.class,
     ProxyConfiguration.class,
+    UpstreamConfiguration.class,
     ForwardConfiguration.class,
     DispatchConfiguration.class,
     ActuatorConfiguration.class

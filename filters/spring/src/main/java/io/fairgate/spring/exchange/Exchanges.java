@@ -9,6 +9,8 @@ import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +42,7 @@ public final class Exchanges {
         volatile boolean isAnswered;
         volatile boolean paced;
         volatile @Nullable OriginalRequest original;
+        volatile List<Object> instances = List.of();
     }
 
     private Exchanges() {}
@@ -86,6 +89,20 @@ public final class Exchanges {
     public static @Nullable String pool(ServerWebExchange exchange) {
         Notes known = known(exchange);
         return known == null ? null : known.pool;
+    }
+
+    /** Notes that the request is sent to this instance of its upstream, after those before. Not for concurrent use. */
+    public static void addInstance(ServerWebExchange exchange, Object instance) {
+        Notes notes = notes(exchange);
+        List<Object> instances = new ArrayList<>(notes.instances);
+        instances.add(instance);
+        notes.instances = List.copyOf(instances);
+    }
+
+    /** The instances of its upstream that the request was sent to, in their order; none if its upstream has no instances. */
+    public static List<Object> instances(ServerWebExchange exchange) {
+        Notes known = known(exchange);
+        return known == null ? List.of() : known.instances;
     }
 
     /** Notes that the client of this exchange must send its body at a certain pace. */

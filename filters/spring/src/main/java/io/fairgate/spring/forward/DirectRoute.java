@@ -6,13 +6,11 @@ import io.fairgate.spring.exchange.Carried;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
 import io.fairgate.spring.exchange.RouteTimeouts;
+import io.fairgate.spring.upstream.InstanceAddress;
+import io.fairgate.spring.upstream.InstanceUse;
+import io.fairgate.spring.upstream.LiveUpstream;
+import io.fairgate.upstream.Upstream;
 import io.netty.channel.ChannelOption;
-import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpMethod;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.URI;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -34,9 +32,7 @@ import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
 import reactor.netty.NettyOutbound;
 import reactor.netty.http.client.HttpClient;
-import reactor.netty.http.client.HttpClient.ResponseReceiver;
 import reactor.netty.http.client.HttpClientRequest;
-import reactor.netty.transport.AddressUtils;
 
 /**
  * Sends the requests of one route to its upstream, and writes the responses. It does what Spring Cloud Gateway's own
@@ -45,72 +41,50 @@ import reactor.netty.transport.AddressUtils;
  */
 final class DirectRoute implements Forward {
 
+    private static final int MOST_INSTANCES = 2 * Upstream.MAX_INSTANCES;
+
     private final RouteFilters filters;
     private final UpstreamHeaders headers;
     private final HttpClient client;
-    /** The beginning of each URI; empty when the HTTP client knows the address. */
-    private final String base;
+
+    /** The only upstream of the route; null when it has several instances. */
+    private final @Nullable DirectUpstream only;
+
+    /** Chooses the instance for each request; null when there is only one. */
+    private final @Nullable LiveUpstream several;
+
+    private final Map<InstanceAddress, DirectUpstream> instances = new ConcurrentHashMap<>();
 
     /** 0 for none. */
     private final long responseNanos;
 
     private final List<MediaType> streamed;
-    /** What is the same for all requests with one method; only methods that Netty knows, because there are few. */
-    private final Map<HttpMethod, ResponseReceiver<?>> senders = new ConcurrentHashMap<>();
 
-    /** @throws NumberFormatException when a time-out in the metadata of the route is not a number */
+    /**
+     * @param several the upstream with several instances that the route is to; null when its URI is that of the only one
+     * @throws NumberFormatException when a time-out in the metadata of the route is not a number
+     */
     DirectRoute(
             Route route,
+            @Nullable LiveUpstream several,
             UpstreamHeaders headers,
             HttpClient client,
             HttpClientProperties clientProperties,
             GatewayProperties properties) {
-        URI to = route.getUri();
         this.filters = RouteFilters.of(route.getFilters());
         this.headers = headers;
         Duration responseTimeout = RouteTimeouts.response(route, clientProperties);
         this.responseNanos = responseTimeout == null ? 0 : Math.max(1, responseTimeout.toNanos());
         this.streamed = properties.getStreamingMediaTypes();
         Integer connectTimeout = RouteTimeouts.connect(route, clientProperties);
-        HttpClient own =
+        this.client =
                 connectTimeout == null ? client : client.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, connectTimeout);
-        boolean isSecure = DirectRoutes.isSecure(to);
-        if (!isSecure) {
-            // With its address known, the HTTP client need not parse a URI for each request.
-            InetSocketAddress address = named(host(to), to.getPort() < 0 ? 80 : to.getPort());
-            this.client = own.noSSL()
-                    .remoteAddress(() -> address)
-                    .headers(all -> all.set(HttpHeaderNames.HOST, authority(to)));
-            this.base = "";
-        } else {
-            this.client = own;
-            this.base = "https://" + to.getHost() + (to.getPort() < 0 ? "" : ":" + to.getPort());
-        }
+        this.several = several;
+        this.only = several == null ? upstream(new InstanceAddress(route.getUri(), null)) : null;
     }
 
-    private static String host(URI to) {
-        String host = to.getHost();
-        return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
-    }
-
-    /** An IP address keeps its text as its name: Reactor Netty asks for the name at each request. */
-    private static InetSocketAddress named(String host, int port) {
-        InetSocketAddress address = AddressUtils.createUnresolved(host, port);
-        if (address.isUnresolved()) {
-            return address;
-        }
-        try {
-            return new InetSocketAddress(
-                    InetAddress.getByAddress(host, address.getAddress().getAddress()), port);
-        } catch (UnknownHostException e) {
-            return address; // Never: the address has its right length.
-        }
-    }
-
-    /** The value of {@code Host}, as Reactor Netty writes it. */
-    private static String authority(URI to) {
-        int port = to.getPort();
-        return port < 0 || port == 80 || port == 443 ? to.getHost() : to.getHost() + ":" + port;
+    private DirectUpstream upstream(InstanceAddress instance) {
+        return new DirectUpstream(instance, client, this::sendRequest);
     }
 
     @Override
@@ -126,23 +100,28 @@ final class DirectRoute implements Forward {
 
     /** Sends a request; completes with the headers of its response. */
     Mono<Void> exchange(ServerHttpRequest request, UpstreamCall call) {
-        HttpMethod method = HttpMethod.valueOf(request.getMethod().name());
-        Flux<Void> answered = sender(method)
-                .uri(base + DirectRequest.target(request))
+        LiveUpstream upstream = several;
+        return upstream == null
+                ? exchange(request, call, Objects.requireNonNull(only))
+                : upstream.send(call.request(), use -> exchange(request, call, instance(use.instance())));
+    }
+
+    private Mono<Void> exchange(ServerHttpRequest request, UpstreamCall call, DirectUpstream upstream) {
+        Flux<Void> answered = upstream.request(request)
                 .responseConnection((response, connection) -> call.answered(response, connection));
         Connection client = Objects.requireNonNull(Exchanges.connection(call.request()));
         return UpstreamAnswer.to(answered, client, responseNanos, call);
     }
 
-    @SuppressWarnings("ReferenceEquality") // Netty has one object for each method that it knows.
-    private ResponseReceiver<?> sender(HttpMethod method) {
-        return method == HttpMethod.valueOf(method.name())
-                ? senders.computeIfAbsent(method, this::newSender)
-                : newSender(method);
-    }
-
-    private ResponseReceiver<?> newSender(HttpMethod method) {
-        return client.request(method).send(this::sendRequest);
+    private DirectUpstream instance(InstanceAddress address) {
+        DirectUpstream known = instances.get(address);
+        if (known != null) {
+            return known;
+        }
+        if (instances.size() >= MOST_INSTANCES) { // Addresses of names come and go.
+            instances.clear();
+        }
+        return instances.computeIfAbsent(address, this::upstream);
     }
 
     private Publisher<Void> sendRequest(HttpClientRequest upstream, NettyOutbound outbound) {
@@ -154,7 +133,9 @@ final class DirectRoute implements Forward {
             String host = exchange.getRequest().getHeaders().getFirst(HttpHeaders.HOST);
             to.set(HttpHeaders.HOST, host == null ? "" : host);
         }
-        Flux<DataBuffer> body = exchange.getRequest().getBody();
+        InstanceUse use = several == null ? null : Carried.find(upstream.currentContextView(), InstanceUse.class);
+        Flux<DataBuffer> received = exchange.getRequest().getBody();
+        Flux<DataBuffer> body = use == null ? received : use.body(received);
         return outbound.send(
                 (Exchanges.isPaced(exchange) ? noted(body, call) : body).map(NettyDataBufferFactory::toByteBuf));
     }

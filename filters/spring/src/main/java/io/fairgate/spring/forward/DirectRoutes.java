@@ -2,6 +2,9 @@ package io.fairgate.spring.forward;
 
 import io.fairgate.spring.proxy.ForwardedFields;
 import io.fairgate.spring.settings.FairgateProperties.Forwarding;
+import io.fairgate.spring.upstream.InstanceAddress;
+import io.fairgate.spring.upstream.LiveUpstream;
+import io.fairgate.spring.upstream.Upstreams;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
@@ -45,6 +48,7 @@ final class DirectRoutes {
             "io.fairgate.spring.admission.Admission",
             "io.fairgate.spring.fairshare.CachedBodyFilter",
             "io.fairgate.spring.forward.ResponseConnectionFilter",
+            "io.fairgate.spring.upstream.UpstreamFilter",
             "io.fairgate.spring.websocket.HandshakeFilter",
             "io.fairgate.spring.websocket.TunnelFilter");
 
@@ -65,6 +69,7 @@ final class DirectRoutes {
             GATEWAY + "filter.headers.RemoveXForwardedHeadersFilter");
 
     private final @Nullable String whyNone;
+    private final Upstreams upstreams;
     private final UpstreamHeaders headers;
     private final HttpClient client;
     private final HttpClientProperties clientProperties;
@@ -84,7 +89,9 @@ final class DirectRoutes {
             HttpClientProperties clientProperties,
             GatewayProperties properties,
             Forwarding forwarding,
-            ForwardedFields forwarded) {
+            ForwardedFields forwarded,
+            Upstreams upstreams) {
+        this.upstreams = upstreams;
         this.client = client;
         this.clientProperties = clientProperties;
         this.properties = properties;
@@ -150,10 +157,12 @@ final class DirectRoutes {
     }
 
     private Found prepare(Route route) {
-        String why = whyNot(route.getUri(), route.getFilters());
+        LiveUpstream several = Upstreams.isNamedBy(route.getUri()) ? upstreams.of(route.getUri()) : null;
+        String why = whyNot(route.getUri(), several, route.getFilters());
         if (why == null) {
             try {
-                return new Found(route, new DirectRoute(route, headers, client, clientProperties, properties), null);
+                return new Found(
+                        route, new DirectRoute(route, several, headers, client, clientProperties, properties), null);
             } catch (NumberFormatException e) {
                 why = "its metadata: " + e.getMessage();
             }
@@ -161,14 +170,14 @@ final class DirectRoutes {
         return new Found(route, null, why);
     }
 
-    private @Nullable String whyNot(URI to, List<GatewayFilter> filters) {
+    private @Nullable String whyNot(URI to, @Nullable LiveUpstream several, List<GatewayFilter> filters) {
         if (whyNone != null) {
             return whyNone;
         }
-        if (!isSecure(to) && !hasScheme(to, "http", "ws")) {
+        if (several == null && !InstanceAddress.isSecure(to) && !hasScheme(to, "http", "ws")) {
             return "its URI is not http or https";
         }
-        if (to.getHost() == null) {
+        if (several == null && to.getHost() == null) {
             return "its URI has no valid host";
         }
         return filters.stream()
@@ -176,11 +185,6 @@ final class DirectRoutes {
                 .findFirst()
                 .map(filter -> "the filter " + RouteFilters.name(filter))
                 .orElse(null);
-    }
-
-    /** Whether requests are sent over TLS. */
-    static boolean isSecure(URI to) {
-        return hasScheme(to, "https", "wss");
     }
 
     private static boolean hasScheme(URI to, String one, String other) {

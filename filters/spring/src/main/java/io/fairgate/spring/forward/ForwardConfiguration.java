@@ -4,6 +4,7 @@ import io.fairgate.policy.Policy;
 import io.fairgate.spring.admission.Admission;
 import io.fairgate.spring.proxy.ForwardedFields;
 import io.fairgate.spring.settings.FairgateProperties;
+import io.fairgate.spring.upstream.Upstreams;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -34,7 +35,8 @@ public class ForwardConfiguration {
             HttpClientProperties clientProperties,
             GatewayProperties properties,
             FairgateProperties settings,
-            ForwardedFields forwarded) {
+            ForwardedFields forwarded,
+            Upstreams upstreams) {
         return new DirectRoutes(
                 globalFilters,
                 headersFilters.getIfAvailable(List::of),
@@ -42,15 +44,20 @@ public class ForwardConfiguration {
                 clientProperties,
                 properties,
                 settings.forwarding(),
-                forwarded);
+                forwarded,
+                upstreams);
     }
 
     /** In the place of Spring Cloud Gateway's own handler, which its mapping of routes would get otherwise. */
     @Bean
     @Primary
     RouteHandler fairgateRouteHandler(
-            List<GlobalFilter> globalFilters, GatewayProperties properties, DirectRoutes routes, Admission admission) {
-        return new RouteHandler(globalFilters, properties, routes, admission);
+            List<GlobalFilter> globalFilters,
+            GatewayProperties properties,
+            DirectRoutes routes,
+            Upstreams upstreams,
+            Admission admission) {
+        return new RouteHandler(globalFilters, properties, routes, upstreams, admission);
     }
 
     @Bean

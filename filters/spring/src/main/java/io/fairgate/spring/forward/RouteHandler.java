@@ -4,6 +4,7 @@ import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.G
 
 import io.fairgate.spring.admission.Admission;
 import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.upstream.Upstreams;
 import java.util.List;
 import org.springframework.cloud.gateway.config.GatewayProperties;
 import org.springframework.cloud.gateway.event.RefreshRoutesEvent;
@@ -21,12 +22,18 @@ import reactor.core.publisher.Mono;
 final class RouteHandler extends FilteringWebHandler {
 
     private final DirectRoutes routes;
+    private final Upstreams upstreams;
     private final Admission admission;
 
     RouteHandler(
-            List<GlobalFilter> globalFilters, GatewayProperties properties, DirectRoutes routes, Admission admission) {
+            List<GlobalFilter> globalFilters,
+            GatewayProperties properties,
+            DirectRoutes routes,
+            Upstreams upstreams,
+            Admission admission) {
         super(globalFilters, properties.isRouteFilterCacheEnabled());
         this.routes = routes;
+        this.upstreams = upstreams;
         this.admission = admission;
     }
 
@@ -35,6 +42,7 @@ final class RouteHandler extends FilteringWebHandler {
         Route route = exchange.getRequiredAttribute(GATEWAY_ROUTE_ATTR);
         DirectRoute direct = routes.of(route);
         if (direct == null || !DirectRequest.isPossible(exchange)) {
+            upstreams.note(exchange, route);
             return super.handle(DirectRequest.withoutIgnoredUpgrade(exchange));
         }
         Exchanges.addFieldsOnCommit(exchange); // A handler of errors may write the response.

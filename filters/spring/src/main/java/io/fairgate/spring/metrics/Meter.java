@@ -66,6 +66,19 @@ public enum Meter {
             counter("fairgate.failures", "requests", "pool", "tenant", "reason"),
             "Requests that failed after they were admitted: the upstream was lost or too slow, the client sent its body"
                     + " too slowly, or the permit was held too long."),
+    INSTANCE_IN_FLIGHT(
+            gauge("fairgate.instance.in.flight", "requests", "upstream", "instance"),
+            "Requests in flight at the instance of an upstream."),
+    INSTANCE_IN_USE(
+            gauge("fairgate.instance.in.use", "1 or 0", "upstream", "instance"),
+            "1 while the instance gets requests as usual, 0 while it is aside after failures or fails its checks."),
+    INSTANCE_FAILURES(
+            counter("fairgate.instance.failures", "requests", "upstream", "instance", "kind"),
+            "Requests that failed at the instance: no connection could be opened (unreachable), or it answered with 502, 503 or 504, not"
+                    + " in time, or not at all (failed)."),
+    UPSTREAM_RETRIES(
+            counter("fairgate.upstream.retries", "requests", "upstream"),
+            "Requests that failed at one instance and were sent to another one."),
     QUOTA_LIMIT(gauge("fairgate.quota.limit", "units", "tenant", "quota"), "Units per window of the quota."),
     QUOTA_REMAINING(gauge("fairgate.quota.remaining", "units", "tenant", "quota"), "Units left of the quota."),
     POLICY_RELOADS(

@@ -6,6 +6,7 @@ import io.fairgate.spring.fairshare.ByteBudget;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.settings.FairgateProperties;
+import io.fairgate.spring.upstream.InstanceMeters;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -31,6 +32,11 @@ public class MetricsConfiguration {
     FairgateGauges fairgateGauges(
             Policy policy, PermitPools pools, Quotas quotas, ByteBudget waitingBodies, FairgateMeters meters) {
         return new FairgateGauges(policy, pools, quotas, waitingBodies, meters, MonotonicScheduler.INSTANCE);
+    }
+
+    @Bean
+    InstanceMeters fairgateInstanceMeters(MeterRegistry registry) {
+        return new UpstreamMeters(registry);
     }
 
     @Bean

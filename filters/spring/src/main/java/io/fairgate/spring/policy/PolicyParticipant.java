@@ -11,6 +11,7 @@ public interface PolicyParticipant {
         /** After the meters, which listen to the pools. */
         POOLS,
         QUOTAS,
+        UPSTREAMS,
         /** After the meters and the pools, whose numbers they show. */
         GAUGES,
         /** Last: when a request is identified as a new tenant, the pools and the quotas must know the tenant. */

@@ -109,7 +109,8 @@ class TenantSeriesTest {
                     Map.of(),
                     QuotaTerms.NONE,
                     Enforcement.FULL,
-                    named);
+                    named,
+                    Map.of());
         }
 
         static TenantId tenant(int i) {

@@ -1,0 +1,270 @@
+package io.fairgate.upstream;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses the instance for each request to one upstream, by the rules that the package explains. Pure: the time is an argument, in
+ * nanoseconds of one clock that never goes back. Not thread-safe: its caller serialises the calls.
+ *
+ * @param <T> stands for an instance; equal values are one instance
+ */
+public final class Balancer<T> {
+
+    private final RandomGenerator random;
+    private final Map<T, InstanceState<T>> instances = new LinkedHashMap<>();
+    private Balance balance;
+    private HealthRules rules;
+
+    /** The turn of the instance that was chosen last. */
+    private double turn;
+
+    /** @param random breaks ties, and spreads the times of probes */
+    public Balancer(Map<T, Integer> weights, Balance balance, HealthRules rules, RandomGenerator random) {
+        this.random = random;
+        this.balance = balance;
+        this.rules = rules;
+        replace(weights, balance, rules);
+    }
+
+    /** Changes the settings. Instances that stay keep their state. */
+    public void replace(Map<T, Integer> weights, Balance balance, HealthRules rules) {
+        if (weights.isEmpty()) {
+            throw new IllegalArgumentException("instances: none (expected: at least 1)");
+        }
+        this.balance = balance;
+        this.rules = rules;
+        Map<T, InstanceState<T>> before = new LinkedHashMap<>(instances);
+        instances.clear();
+        weights.forEach((instance, weight) -> {
+            InstanceState<T> known = before.get(instance);
+            InstanceState<T> state = known == null ? new InstanceState<>(instance) : known;
+            state.weight = weight;
+            instances.put(instance, state);
+        });
+    }
+
+    /** One request to an instance, from its choice until {@link #end}. */
+    public static final class Use<T> {
+
+        private final InstanceState<T> state;
+        private final long begun;
+        private final int epoch;
+        private final boolean isProbe;
+        private boolean hasOutcome;
+        private boolean hasEnded;
+
+        private Use(InstanceState<T> state, long begun, boolean isProbe) {
+            this.state = state;
+            this.begun = begun;
+            this.epoch = state.epoch;
+            this.isProbe = isProbe;
+        }
+
+        /** The instance that was chosen. */
+        public T instance() {
+            return state.instance;
+        }
+    }
+
+    /**
+     * A change of the state of an instance.
+     *
+     * @param aside how long it gets no requests, in nanoseconds; 0 when it is in use again
+     * @param failures how many failures there were since its last answer
+     */
+    public record Change<T>(T instance, long aside, int failures) {}
+
+    /**
+     * Chooses an instance for a request, which counts as in flight there from now on.
+     *
+     * @param tried instances that this request was sent to already
+     * @return null when all were tried
+     */
+    public @Nullable Use<T> choose(Collection<?> tried, long now) {
+        InstanceState<T> probed = null;
+        List<InstanceState<T>> inUse = new ArrayList<>(instances.size());
+        List<InstanceState<T>> others = new ArrayList<>(0);
+        for (InstanceState<T> state : instances.values()) {
+            if (tried.contains(state.instance)) {
+                continue;
+            }
+            if (state.isInUse()) {
+                inUse.add(state);
+            } else {
+                others.add(state);
+            }
+            if (probed == null && tried.isEmpty() && state.isDue(now)) {
+                probed = state;
+            }
+        }
+        if (probed != null) {
+            probed.isProbed = true;
+            return begin(probed, now, true);
+        }
+        // An instance that is aside may be back: better than no other attempt.
+        List<InstanceState<T>> candidates = inUse.isEmpty() ? others : inUse;
+        if (candidates.isEmpty()) {
+            return null;
+        }
+        return begin(balance == Balance.ROUND_ROBIN ? next(candidates) : leastBusy(candidates, now), now, false);
+    }
+
+    private Use<T> begin(InstanceState<T> state, long now, boolean isProbe) {
+        state.inFlight++;
+        return new Use<>(state, now, isProbe);
+    }
+
+    /** Of several that are equally busy one at random, by their weights. */
+    private InstanceState<T> leastBusy(List<InstanceState<T>> candidates, long now) {
+        InstanceState<T> best = candidates.get(0);
+        double least = best.load(now);
+        int weightOfTies = best.weight;
+        for (int i = 1; i < candidates.size(); i++) {
+            InstanceState<T> other = candidates.get(i);
+            double load = other.load(now);
+            if (load < least) {
+                best = other;
+                least = load;
+                weightOfTies = other.weight;
+            } else if (load == least) {
+                weightOfTies += other.weight;
+                best = random.nextInt(weightOfTies) < other.weight ? other : best;
+            }
+        }
+        return best;
+    }
+
+    /** Stride scheduling: each turn of an instance is the later, the smaller its weight is. */
+    private InstanceState<T> next(List<InstanceState<T>> candidates) {
+        InstanceState<T> first = candidates.get(0);
+        for (InstanceState<T> each : candidates) {
+            each.turn = Math.max(each.turn, turn); // It does not catch up on what it missed.
+            if (each.turn < first.turn) {
+                first = each;
+            }
+        }
+        turn = first.turn;
+        first.turn += 1.0 / first.weight;
+        return first;
+    }
+
+    /**
+     * Notes what a request says about its instance. Only the first outcome of a request counts.
+     *
+     * @return null when the state of the instance stays as it was
+     */
+    public @Nullable Change<T> report(Use<T> use, Outcome outcome, long now) {
+        if (use.hasOutcome) {
+            return null;
+        }
+        use.hasOutcome = true;
+        InstanceState<T> state = use.state;
+        if (use.isProbe) {
+            state.isProbed = false;
+        }
+        switch (outcome) {
+            case ANSWERED -> {
+                return answered(use, now);
+            }
+            case FAILED, UNREACHABLE -> {
+                return failed(use, outcome, now);
+            }
+            default -> {
+                return state.isSilent(use.begun, now) ? failed(use, Outcome.FAILED, now) : null;
+            }
+        }
+    }
+
+    private @Nullable Change<T> answered(Use<T> use, long now) {
+        InstanceState<T> state = use.state;
+        state.answeredAt = now;
+        if (use.epoch != state.epoch) {
+            return null;
+        }
+        int failures = state.failures;
+        state.failures = 0;
+        state.unreachable = 0;
+        if (!state.isAside) {
+            return null;
+        }
+        state.back(now);
+        return new Change<>(state.instance, 0, failures);
+    }
+
+    private @Nullable Change<T> failed(Use<T> use, Outcome outcome, long now) {
+        InstanceState<T> state = use.state;
+        state.addBurden(now);
+        if (use.epoch != state.epoch) {
+            return null;
+        }
+        state.failures++;
+        state.unreachable = outcome == Outcome.UNREACHABLE ? state.unreachable + 1 : 0;
+        // While it is aside, only its probes prolong that: when all are aside, every request would.
+        boolean putsAside = state.isAside ? use.isProbe : state.failures >= rules.failures() && mayPutAside(state);
+        if (!putsAside) {
+            return null;
+        }
+        long aside = asideNanos(state, now);
+        state.putAside(now, aside);
+        return new Change<>(state.instance, aside, state.failures);
+    }
+
+    /** See the package: a failure that its request may have caused counts for half of the instances only. */
+    private boolean mayPutAside(InstanceState<T> state) {
+        int aside = 0;
+        int left = 0;
+        for (InstanceState<T> other : instances.values()) {
+            if (other.isAside) {
+                aside++;
+            }
+            if (other != state && other.isInUse()) {
+                left++;
+            }
+        }
+        boolean isUnreachable = state.unreachable >= rules.failures();
+        return left > 0 && (isUnreachable || 2 * (aside + 1) <= instances.size());
+    }
+
+    /** Twice the last time, when the instance is aside or has failed again soon after it was back; and up to a fifth more. */
+    private long asideNanos(InstanceState<T> state, long now) {
+        boolean isAgain = state.isAside || (state.lastAside > 0 && now - state.backAt < state.lastAside);
+        long shortest = rules.aside().toNanos();
+        long longest = rules.maxAside().toNanos();
+        long aside = isAgain ? Math.min(longest, Math.max(shortest, 2 * state.lastAside)) : shortest;
+        state.lastAside = aside;
+        return aside + (long) (aside * random.nextDouble() / 5);
+    }
+
+    /** The request is no longer in flight. It has no effect a second time. Its outcome may be reported before or after. */
+    public void end(Use<T> use) {
+        if (!use.hasEnded) {
+            use.hasEnded = true;
+            use.state.inFlight--;
+        }
+    }
+
+    /**
+     * Says whether an instance passes its checks. Those that do not get no requests while others do.
+     *
+     * @return whether that is a change
+     */
+    public boolean setReady(T instance, boolean isReady) {
+        InstanceState<T> state = instances.get(instance);
+        if (state == null || state.isReady == isReady) {
+            return false;
+        }
+        state.isReady = isReady;
+        return true;
+    }
+
+    /** The state of each instance, in the order of the settings. */
+    public List<InstanceStatus<T>> status(long now) {
+        return instances.values().stream().map(state -> state.status(now)).toList();
+    }
+}

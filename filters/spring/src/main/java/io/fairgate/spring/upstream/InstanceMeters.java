@@ -1,0 +1,20 @@
+package io.fairgate.spring.upstream;
+
+import io.fairgate.upstream.Outcome;
+import java.util.Set;
+
+/** Counts what happens at the instances of upstreams. */
+public interface InstanceMeters {
+
+    /** The upstream has these instances now, and no others. */
+    void show(LiveUpstream upstream, Set<InstanceAddress> instances);
+
+    /** The policy no longer names the upstream. */
+    void gone(LiveUpstream upstream);
+
+    /** A request to an instance has failed there. */
+    void failed(LiveUpstream upstream, InstanceAddress instance, Outcome outcome);
+
+    /** A request that failed at an instance is sent to another one. */
+    void repeated(LiveUpstream upstream);
+}

@@ -1,0 +1,116 @@
+package io.fairgate.spring.upstream;
+
+import io.fairgate.policy.Policy;
+import io.fairgate.spring.policy.PolicyParticipant;
+import java.net.URI;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.cloud.gateway.route.Route;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * The upstreams of the policy, by name. A route to one has the URI {@code upstream://NAME}. An upstream stays the same object through
+ * every change of the policy, so its instances keep their state.
+ */
+public final class Upstreams implements PolicyParticipant {
+
+    /** The scheme of the URIs of routes. */
+    public static final String SCHEME = "upstream";
+
+    private static final String NOTED = LiveUpstream.class.getName();
+
+    private final Scheduler time;
+    private final InstanceMeters meters;
+    private final InstanceWatch watch;
+    /** Also those that are being prepared. */
+    private final Map<String, LiveUpstream> upstreams = new ConcurrentSkipListMap<>();
+
+    private volatile Policy current;
+
+    Upstreams(Policy policy, Scheduler time, InstanceMeters meters, InstanceWatch watch) {
+        this.time = time;
+        this.meters = meters;
+        this.watch = watch;
+        this.current = policy;
+        prepare(policy);
+        commit(policy);
+    }
+
+    /** Whether a URI names an upstream of the policy. */
+    public static boolean isNamedBy(URI uri) {
+        return SCHEME.equalsIgnoreCase(uri.getScheme());
+    }
+
+    /** The upstream that a URI names; null when there is none of this name. */
+    public @Nullable LiveUpstream of(URI uri) {
+        String name = uri.getAuthority();
+        return name == null ? null : upstreams.get(name);
+    }
+
+    /** Notes the upstream of the route, because the policy may change before the request is sent. */
+    public void note(ServerWebExchange exchange, Route route) {
+        LiveUpstream upstream = isNamedBy(route.getUri()) ? of(route.getUri()) : null;
+        if (upstream != null) {
+            exchange.getAttributes().put(NOTED, upstream);
+        }
+    }
+
+    /** The upstream that a URI names, as it was noted; null when there is none. */
+    @Nullable
+    LiveUpstream noted(ServerWebExchange exchange, URI uri) {
+        LiveUpstream noted = exchange.getAttribute(NOTED);
+        return noted != null && noted.name().equals(uri.getAuthority()) ? noted : of(uri);
+    }
+
+    /** All of them, in the order of their names. */
+    public Collection<LiveUpstream> all() {
+        return List.copyOf(upstreams.values());
+    }
+
+    // ---- when the policy changes ----
+
+    @Override
+    public Order order() {
+        return Order.UPSTREAMS;
+    }
+
+    @Override
+    public synchronized void prepare(Policy next) {
+        next.upstreams()
+                .forEach((name, settings) ->
+                        upstreams.computeIfAbsent(name, n -> new LiveUpstream(n, settings, time, meters)));
+    }
+
+    @Override
+    public synchronized void rollBack() {
+        retainThoseOf(current);
+    }
+
+    @Override
+    public synchronized void commit(Policy next) {
+        current = next;
+        retainThoseOf(next);
+        next.upstreams().forEach((name, settings) -> {
+            LiveUpstream upstream = upstreams.get(name);
+            if (upstream != null) {
+                upstream.reconfigure(settings);
+                watch.begin(upstream);
+            }
+        });
+    }
+
+    private void retainThoseOf(Policy policy) {
+        upstreams.values().removeIf(upstream -> {
+            boolean isGone = !policy.upstreams().containsKey(upstream.name());
+            if (isGone) {
+                watch.end(upstream);
+                meters.gone(upstream);
+            }
+            return isGone;
+        });
+    }
+}

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -199,6 +200,30 @@ class CommandLineTest {
                                 + " connections to it"
                                 + " (spring.cloud.gateway.server.webflux.httpclient.pool.max-connections)",
                         file + ": ok (3 members, 1 pool, 2 routes)");
+    }
+
+    /** Each instance has connections of its own. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    permits: 15                       | 7 | 15 permits of pool for upstream many, but at most 14 connections to it
+                    permits: 14                       | 7 |
+                    permits: 7, per-instance-of: many | 7 | 21 permits of pool for upstream many, but at most 14 connections to it
+                    permits: 7, per-instance-of: many | 11 |""")
+    void check_warns_of_too_few_connections_to_instances(
+            String pool, int connections, @Nullable String warning, CapturedOutput output) throws IOException {
+        String uris = "uris: [ \"http://127.0.0.1:9\", { uri: \"http://127.0.0.1:10\", weight: 2 } ]";
+        String policy = TestPolicy.onePool("http://127.0.0.1:9", pool)
+                .replace("routes:", "upstreams: { many: { %s } }\nroutes:".formatted(uris))
+                .replaceFirst("uri: http://127.0.0.1:9\n", "upstream: many\n");
+        String settings = "--spring.cloud.gateway.server.webflux.httpclient.pool.";
+        assertThat(Fairgate.run(
+                        "check", file(policy), settings + "type=fixed", settings + "max-connections=" + connections))
+                .isZero();
+        if (warning == null) {
+            assertThat(output.getOut()).doesNotContain("warning");
+        } else {
+            assertThat(output.getOut()).contains(":15: routes[0].upstream: warning: " + warning);
+        }
     }
 
     @Test

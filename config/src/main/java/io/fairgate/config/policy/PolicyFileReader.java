@@ -62,8 +62,8 @@ public final class PolicyFileReader {
         Section section = Section.open(file, known);
         boolean isFile = known.equals(PolicyKeys.FILE);
         Tenants tenants = TenantsReader.read(section.get("tenants"), isFile ? RoutesReader.ids(section) : null);
-        Pools pools = PoolsReader.read(section);
         Upstreams upstreams = UpstreamsReader.read(section);
+        Pools pools = PoolsReader.read(section, upstreams.names());
         RoutesReader reader = new RoutesReader(pools, tenants, upstreams, filledIn);
         List<RouteDeclaration> routes = reader.read(section.items("routes"));
         Map<String, Upstream> allUpstreams = new LinkedHashMap<>(upstreams.upstreams());
@@ -114,11 +114,15 @@ public final class PolicyFileReader {
         tenants.groupSections().forEach((name, group) -> parts.put("groups." + name, group));
         Map<String, PoolSettings> settings = new LinkedHashMap<>();
         Set<String> dryRunPools = new HashSet<>();
+        Map<String, String> perInstance = new HashMap<>();
         pools.pools().forEach((name, pool) -> {
             parts.put("pools." + name, pool.section());
             settings.put(name, pool.settings());
             if (!pool.enforced()) {
                 dryRunPools.add(name);
+            }
+            if (pool.perInstanceOf() != null && upstreams.containsKey(pool.perInstanceOf())) {
+                perInstance.put(name, pool.perInstanceOf());
             }
         });
         while (true) {
@@ -135,7 +139,8 @@ public final class PolicyFileReader {
                                 section.word("rate-limit-headers", QuotaTerms.HeaderStyle.DRAFT)),
                         new Enforcement(section.truth("enforce", true), dryRunPools),
                         inMetrics,
-                        upstreams);
+                        upstreams,
+                        perInstance);
             } catch (IllegalArgumentException e) {
                 InvalidValue invalid = InvalidValue.of(e);
                 String part =
@@ -146,6 +151,7 @@ public final class PolicyFileReader {
                 }
                 refused.mistake(invalid.key().substring(part.length() + 1), invalid);
                 settings.keySet().removeIf(name -> part.equals("pools." + name));
+                perInstance.keySet().retainAll(settings.keySet());
                 groups.replaceAll((name, group) ->
                         part.equals("groups." + name) ? new Group(ShareSettings.EQUAL, group.parent()) : group);
             }

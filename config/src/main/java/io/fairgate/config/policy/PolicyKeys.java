@@ -111,6 +111,7 @@ final class PolicyKeys {
             "pools.*",
             key("permits", new Whole(1, PoolSettings.MAX_PERMITS))
                     .required("the number of requests that may be in flight at once"),
+            key("per-instance-of", TEXT, "the name of an upstream"),
             key("max-waiting", COUNT),
             key("max-wait", DURATION),
             key("max-hold", DURATION),

@@ -16,7 +16,8 @@ final class PoolsReader {
 
     private PoolsReader() {}
 
-    static Pools read(Section file) {
+    /** @param upstreams the names of the upstreams of the file; null when they cannot be determined */
+    static Pools read(Section file, @Nullable Set<String> upstreams) {
         Map<String, Pool> pools = new LinkedHashMap<>();
         file.entries("pools").forEach((name, value) -> {
             boolean isNamed = Names.isAllowed(name, value);
@@ -24,7 +25,8 @@ final class PoolsReader {
             PoolSettings settings = settings(section);
             // A pool without valid permits is noted already, and cannot be compared with the reservations.
             if (isNamed && settings != null && section.has("permits")) {
-                pools.put(name, new Pool(section, settings, section.truth("enforce", true)));
+                String upstream = Names.reference(section, "per-instance-of", upstreams, "upstream");
+                pools.put(name, new Pool(section, settings, section.truth("enforce", true), upstream));
             }
         });
         return new Pools(pools, file.names("pools"));
@@ -53,7 +55,12 @@ final class PoolsReader {
         return bounds == null ? LeaseBounds.USUAL : bounds;
     }
 
-    record Pool(Section section, PoolSettings settings, boolean enforced) {}
+    /** @param perInstanceOf the upstream of whose instances each has the permits of the pool; null for a pool of its own size */
+    record Pool(
+            Section section,
+            PoolSettings settings,
+            boolean enforced,
+            @Nullable String perInstanceOf) {}
 
     /**
      * @param pools those without a mistake

@@ -103,6 +103,7 @@ final class RoutesReader {
         boolean isInUse = section.truth("enabled", true);
         if (isInUse) {
             checkFairShare(section, filters);
+            filters.forEach(filter -> checkPerInstance(section, filter));
         }
         boolean isRead = !written.isEmpty()
                 && written.stream().noneMatch(predicate -> predicate.name().isEmpty());
@@ -169,6 +170,18 @@ final class RoutesReader {
             route.warn(
                     "filters",
                     "no FairShare, so these requests reach the upstream without a permit; if that is intended, say so with metadata: { fair-share: false }");
+        }
+    }
+
+    private void checkPerInstance(Section route, RouteComponent filter) {
+        boolean isFairShare = filter.name().equals(PolicyKeys.FAIR_SHARE);
+        PoolsReader.Pool pool = isFairShare ? pools.pools().get(String.valueOf(filter.argument("pool"))) : null;
+        String of = pool == null ? null : pool.perInstanceOf();
+        if (of != null && !of.equals(route.text(Destination.UPSTREAM))) {
+            filter.written()
+                    .value()
+                    .warn("this pool has permits for each instance of upstream %s, and the route is to another one"
+                            .formatted(of));
         }
     }
 

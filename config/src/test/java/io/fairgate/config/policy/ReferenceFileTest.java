@@ -53,7 +53,7 @@ class ReferenceFileTest {
 
         assertThat(file.warnings()).isEmpty();
         assertThat(file.policy().members()).hasSize(2);
-        assertThat(file.policy().pools()).containsOnlyKeys("orders");
+        assertThat(file.policy().pools()).containsOnlyKeys("orders", "invoices");
         assertThat(file.routes()).extracting(RouteDeclaration::id).containsExactly("orders", "invoices", "exports");
         assertThat(file.policy().upstreams()).containsOnlyKeys("invoices", "exports");
     }

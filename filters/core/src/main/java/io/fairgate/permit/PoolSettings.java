@@ -71,6 +71,10 @@ public record PoolSettings(
         return new PoolSettings(permits, DEFAULT_MAX_WAITING, DEFAULT_MAX_WAIT, DEFAULT_MAX_HOLD);
     }
 
+    public PoolSettings withPermits(int permits) {
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
+    }
+
     public PoolSettings withMaxWaiting(int maxWaiting) {
         return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }

@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param enforcement the parts of the policy that are enforced
  * @param tenantsInMetrics members that always have time series of their own, however little they use
  * @param upstreams the upstreams with several instances, by name
+ * @param poolsPerInstance the upstream of each pool whose permits are those of one instance: it has as many for each
+ *     instance that is in use
  */
 public record Policy(
         Identification identification,
@@ -38,7 +40,8 @@ public record Policy(
         QuotaTerms quotaTerms,
         Enforcement enforcement,
         Set<TenantId> tenantsInMetrics,
-        Map<String, Upstream> upstreams) {
+        Map<String, Upstream> upstreams,
+        Map<String, String> poolsPerInstance) {
 
     /** Without groups, classes, API keys, certificates and upstreams, and fully enforced. */
     public Policy(
@@ -56,6 +59,7 @@ public record Policy(
                 QuotaTerms.NONE,
                 Enforcement.FULL,
                 Set.of(),
+                Map.of(),
                 Map.of());
     }
 
@@ -78,6 +82,13 @@ public record Policy(
         }
         tenantsInMetrics = Set.copyOf(tenantsInMetrics);
         upstreams = Collections.unmodifiableMap(new LinkedHashMap<>(upstreams));
+        poolsPerInstance = Map.copyOf(poolsPerInstance);
+        for (Map.Entry<String, String> each : poolsPerInstance.entrySet()) {
+            if (!pools.containsKey(each.getKey()) || !upstreams.containsKey(each.getValue())) {
+                throw new IllegalArgumentException("pools.%s.per-instance-of: %s (expected: the name of an upstream)"
+                        .formatted(each.getKey(), each.getValue()));
+            }
+        }
         for (TenantId tenant : tenantsInMetrics) {
             if (!members.containsKey(tenant)) {
                 throw new IllegalArgumentException(

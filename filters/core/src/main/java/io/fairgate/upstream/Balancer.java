@@ -84,9 +84,10 @@ public final class Balancer<T> {
      * Chooses an instance for a request, which counts as in flight there from now on.
      *
      * @param tried instances that this request was sent to already
-     * @return null when all were tried
+     * @param most requests in flight at an instance with weight 1
+     * @return null when all were tried, or none of the others has room
      */
-    public @Nullable Use<T> choose(Collection<?> tried, long now) {
+    public @Nullable Use<T> choose(Collection<?> tried, int most, long now) {
         InstanceState<T> probed = null;
         List<InstanceState<T>> inUse = new ArrayList<>(instances.size());
         List<InstanceState<T>> others = new ArrayList<>(0);
@@ -99,7 +100,7 @@ public final class Balancer<T> {
             } else {
                 others.add(state);
             }
-            if (probed == null && tried.isEmpty() && state.isDue(now)) {
+            if (probed == null && tried.isEmpty() && state.isDue(now) && state.hasRoom(most)) {
                 probed = state;
             }
         }
@@ -109,6 +110,7 @@ public final class Balancer<T> {
         }
         // An instance that is aside may be back: better than no other attempt.
         List<InstanceState<T>> candidates = inUse.isEmpty() ? others : inUse;
+        candidates.removeIf(state -> !state.hasRoom(most));
         if (candidates.isEmpty()) {
             return null;
         }
@@ -261,6 +263,17 @@ public final class Balancer<T> {
         }
         state.isReady = isReady;
         return true;
+    }
+
+    /** The weights of all instances that are in use, together; of all instances when none is. At least 1. */
+    public int weightInUse() {
+        int inUse = 0;
+        int all = 0;
+        for (InstanceState<T> state : instances.values()) {
+            inUse += state.isInUse() ? state.weight : 0;
+            all += state.weight;
+        }
+        return inUse == 0 ? all : inUse;
     }
 
     /** The state of each instance, in the order of the settings. */

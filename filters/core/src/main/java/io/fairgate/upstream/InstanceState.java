@@ -51,6 +51,10 @@ final class InstanceState<T> {
         return isAside && isReady && !isProbed && now - asideUntil >= 0;
     }
 
+    boolean hasRoom(int most) {
+        return inFlight < (long) most * weight;
+    }
+
     double load(long now) {
         return (inFlight + burden(now)) / weight;
     }

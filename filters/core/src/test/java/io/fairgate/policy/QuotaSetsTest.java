@@ -43,6 +43,7 @@ class QuotaSetsTest {
                         QuotaTerms.HeaderStyle.DRAFT),
                 Enforcement.FULL,
                 Set.of(),
+                Map.of(),
                 Map.of());
     }
 
@@ -100,6 +101,7 @@ class QuotaSetsTest {
                         QuotaTerms.NONE,
                         Enforcement.FULL,
                         Set.of(ACME),
+                        Map.of(),
                         Map.of()))
                 .hasMessage("metrics.tenants: %s (expected: the id of a member)".formatted(ACME));
     }
@@ -117,6 +119,7 @@ class QuotaSetsTest {
                         terms,
                         Enforcement.FULL,
                         Set.of(),
+                        Map.of(),
                         Map.of()))
                 .hasMessage("groups: nowhere with quotas (expected: the name of a group)");
     }

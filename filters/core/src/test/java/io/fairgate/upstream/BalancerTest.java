@@ -223,7 +223,7 @@ class BalancerTest {
 
     @Test
     void a_second_attempt_goes_to_another_instance_and_to_one_that_is_aside_if_there_is_no_other() {
-        assertThat(balancer.choose(Set.of("a", "b"), now)).isNull();
+        assertThat(balancer.choose(Set.of("a", "b"), Integer.MAX_VALUE, now)).isNull();
         IntStream.range(0, 10)
                 .forEach(i -> assertThat(chooseAfter("a").instance()).isEqualTo("b"));
         fail("a", 3, Outcome.FAILED);
@@ -252,6 +252,45 @@ class BalancerTest {
     }
 
     @Test
+    void an_instance_gets_no_more_requests_than_its_weight_allows() {
+        for (Balance balance : Balance.values()) {
+            balancer = balancer(balance, Map.of("small", 1, "large", 2));
+            List<Use<String>> uses = IntStream.range(0, 12)
+                    .mapToObj(i -> Objects.requireNonNull(balancer.choose(Set.of(), 4, now)))
+                    .toList();
+            assertThat(inFlight("small")).isEqualTo(4);
+            assertThat(inFlight("large")).isEqualTo(8);
+            assertThat(balancer.choose(Set.of(), 4, now)).isNull();
+            balancer.end(uses.get(0));
+            assertThat(balancer.choose(Set.of(), 4, now)).isNotNull();
+        }
+    }
+
+    @Test
+    void an_instance_without_room_gets_no_probe() {
+        Use<String> held = chooseInstance("a");
+        fail("a", 3, Outcome.FAILED);
+        pass(3000);
+        assertThat(Objects.requireNonNull(balancer.choose(Set.of(), 1, now)).instance())
+                .isEqualTo("b");
+        balancer.end(held);
+        assertThat(Objects.requireNonNull(balancer.choose(Set.of(), 1, now)).instance())
+                .isEqualTo("a");
+    }
+
+    @Test
+    void the_weight_in_use_is_that_of_the_instances_that_get_requests() {
+        balancer = balancer(Balance.ROUND_ROBIN, Map.of("a", 1, "b", 2, "c", 4));
+        assertThat(balancer.weightInUse()).isEqualTo(7);
+        fail("a", 3, Outcome.UNREACHABLE);
+        assertThat(balancer.weightInUse()).isEqualTo(6);
+        balancer.setReady("b", false);
+        assertThat(balancer.weightInUse()).isEqualTo(4);
+        balancer.setReady("c", false);
+        assertThat(balancer.weightInUse()).as("all are used").isEqualTo(7);
+    }
+
+    @Test
     void changed_settings_keep_the_state_of_instances_that_stay() {
         fail("a", 3, Outcome.FAILED);
         Use<String> use = choose();
@@ -271,11 +310,11 @@ class BalancerTest {
     }
 
     private Use<String> choose() {
-        return Objects.requireNonNull(balancer.choose(Set.of(), now));
+        return Objects.requireNonNull(balancer.choose(Set.of(), Integer.MAX_VALUE, now));
     }
 
     private Use<String> chooseAfter(String tried) {
-        return Objects.requireNonNull(balancer.choose(Set.of(tried), now));
+        return Objects.requireNonNull(balancer.choose(Set.of(tried), Integer.MAX_VALUE, now));
     }
 
     /** A request to this instance, however busy it is. */
@@ -283,7 +322,9 @@ class BalancerTest {
         Set<String> others = new java.util.HashSet<>(
                 balancer.status(now).stream().map(InstanceStatus::instance).toList());
         others.remove(instance);
-        return status(instance).asideNanos() == 0 ? choose() : Objects.requireNonNull(balancer.choose(others, now));
+        return status(instance).asideNanos() == 0
+                ? choose()
+                : Objects.requireNonNull(balancer.choose(others, Integer.MAX_VALUE, now));
     }
 
     private @Nullable Change<String> leave(Use<String> use) {

@@ -112,7 +112,7 @@ final class SimulatedUpstream {
     }
 
     private void send(Set<String> tried) {
-        Balancer.Use<String> use = balancer.choose(tried, now);
+        Balancer.Use<String> use = balancer.choose(tried, Integer.MAX_VALUE, now);
         if (use == null) {
             done(false);
             return;

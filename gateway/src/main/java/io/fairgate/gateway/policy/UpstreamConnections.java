@@ -4,7 +4,10 @@ import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.model.Warning;
 import io.fairgate.gateway.policy.PolicyRoutes.PolicyRoute;
+import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.upstream.Upstreams;
+import io.fairgate.upstream.Instance;
 import io.fairgate.upstream.Upstream;
 import java.net.URI;
 import java.util.ArrayList;
@@ -26,6 +29,9 @@ import org.springframework.cloud.gateway.support.NameUtils;
  */
 record UpstreamConnections(HttpClientProperties settings) {
 
+    /** Before the name of an upstream of the policy. */
+    private static final String NAMED = "upstream ";
+
     List<Warning> warnings(String file, PolicyFile policy) {
         Integer connections = settings.getPool().getMaxConnections();
         // Connection pools of other types open as many connections as needed.
@@ -45,19 +51,18 @@ record UpstreamConnections(HttpClientProperties settings) {
                     .flatMap(route -> Stream.ofNullable(poolOf(route)))
                     .distinct()
                     .toList();
-            long permits = names.stream()
-                    .map(policy.pools()::get)
-                    .mapToLong(pool -> pool == null ? 0 : pool.permits())
-                    .sum();
-            Upstream several = policy.upstreams().get(upstream);
+            long permits =
+                    names.stream().mapToLong(name -> permits(name, policy)).sum();
+            RouteDeclaration first = sharing.get(0).declaration();
+            Upstream several =
+                    upstream.startsWith(NAMED) ? policy.upstreams().get(upstream.substring(NAMED.length())) : null;
             long connections = (long) connectionsToEach
                     * (several == null ? 1 : several.instances().size());
             if (permits > connections) {
-                RouteDeclaration first = sharing.get(0).declaration();
                 warnings.add(new Warning(
                         routes.file(),
                         first.line(),
-                        "routes[%d].uri".formatted(first.index()),
+                        "routes[%d].%s".formatted(first.index(), key(first, upstream, several)),
                         "%d permits of %s for %s, but at most %d connections to it (spring.cloud.gateway.server.webflux.httpclient.pool.max-connections)"
                                 .formatted(permits, String.join(", ", names), upstream, connections)));
             }
@@ -65,10 +70,29 @@ record UpstreamConnections(HttpClientProperties settings) {
         return warnings;
     }
 
+    /** Of a pool per instance, those of all instances. */
+    private static long permits(String name, Policy policy) {
+        PoolSettings pool = policy.pools().get(name);
+        Upstream perInstanceOf =
+                policy.upstreams().get(policy.poolsPerInstance().getOrDefault(name, ""));
+        long times = perInstanceOf == null
+                ? 1
+                : perInstanceOf.instances().stream().mapToLong(Instance::weight).sum();
+        return pool == null ? 0 : pool.permits() * times;
+    }
+
+    /** The key by which the route names its upstream. */
+    private static String key(RouteDeclaration route, String upstream, @Nullable Upstream several) {
+        if (several == null) {
+            return "uri";
+        }
+        return upstream.equals(NAMED + route.id()) ? "uris" : "upstream";
+    }
+
     private static String upstream(PolicyRoute route) {
         URI uri = route.definition().getUri();
-        // Of an upstream of the policy, this is its name.
-        return uri == null ? "" : String.valueOf(uri.getAuthority());
+        String authority = uri == null ? "" : String.valueOf(uri.getAuthority());
+        return uri != null && Upstreams.isNamedBy(uri) ? NAMED + authority : authority;
     }
 
     private static @Nullable String poolOf(PolicyRoute route) {

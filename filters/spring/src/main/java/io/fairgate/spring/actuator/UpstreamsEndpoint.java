@@ -9,11 +9,9 @@ import java.util.List;
 import java.util.Map;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 
 /** {@code /actuator/upstreams}: the state of each instance of every upstream. */
 @Endpoint(id = "upstreams")
-@ConditionalOnBean(Upstreams.class)
 public record UpstreamsEndpoint(Upstreams byName) {
 
     /** An {@link InstanceStatus} for each instance, as the page shows it. */

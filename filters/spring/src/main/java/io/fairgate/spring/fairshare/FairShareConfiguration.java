@@ -29,8 +29,8 @@ public class FairShareConfiguration {
     }
 
     @Bean
-    PermitPools fairgatePools(Policy policy, PoolFactory factory, PermitPools.Watch watch) {
-        return new PermitPools(policy, factory, MonotonicScheduler.INSTANCE, watch);
+    PermitPools fairgatePools(Policy policy, PoolFactory factory, PermitPools.Watch watch, InstanceWeights instances) {
+        return new PermitPools(policy, factory, MonotonicScheduler.INSTANCE, watch, instances);
     }
 
     @Bean

@@ -3,6 +3,7 @@ package io.fairgate.spring.fairshare;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolFactory;
 import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.policy.Policy;
 import io.fairgate.shares.TenantShares;
@@ -48,6 +49,7 @@ public final class PermitPools implements PolicyParticipant {
     private final PoolFactory factory;
     private final Scheduler time;
     private final Watch watch;
+    private final InstanceWeights instances;
     /** Also those that are being prepared, and those that the policy no longer names but that are not empty yet. */
     private final Map<String, PermitPool> pools = new ConcurrentSkipListMap<>();
 
@@ -61,13 +63,19 @@ public final class PermitPools implements PolicyParticipant {
 
     private volatile Policy current;
 
+    /** Of the current policy. Guarded by this. */
+    private TenantShares currentShares;
+
     /** Makes each pool of the policy. */
-    public PermitPools(Policy policy, PoolFactory factory, Scheduler time, Watch watch) {
+    public PermitPools(Policy policy, PoolFactory factory, Scheduler time, Watch watch, InstanceWeights instances) {
         this.factory = factory;
         this.time = time;
         this.watch = watch;
+        this.instances = instances;
         this.current = policy;
+        this.currentShares = policy.shares();
         prepare(policy);
+        instances.whenChanged(this::resize);
     }
 
     /** The pools that the policy names, and those that it no longer names but that are not empty yet. */
@@ -110,7 +118,7 @@ public final class PermitPools implements PolicyParticipant {
         TenantShares shares = next.shares();
         next.pools().forEach((name, settings) -> {
             stay(name);
-            pools.computeIfAbsent(name, n -> factory.newPool(n, settings, shares, watch.listenTo(n)));
+            pools.computeIfAbsent(name, n -> factory.newPool(n, sized(n, settings, next), shares, watch.listenTo(n)));
         });
     }
 
@@ -124,17 +132,48 @@ public final class PermitPools implements PolicyParticipant {
     @Override
     public synchronized void commit(Policy next) {
         Policy before = current;
-        TenantShares shares = next.shares();
-        next.pools().forEach((name, settings) -> {
-            PermitPool pool = pools.get(name);
-            if (pool != null) {
-                var unused = pool.reconfigure(settings, shares)
-                        .subscribe(
-                                done -> {}, failure -> log.error("Pool {} keeps its former settings.", name, failure));
-            }
-        });
+        currentShares = next.shares();
+        next.pools().forEach((name, settings) -> reconfigure(name, sized(name, settings, next), currentShares));
         current = next;
         leaveUnlessNamed(before);
+    }
+
+    private void reconfigure(String name, PoolSettings settings, TenantShares shares) {
+        PermitPool pool = pools.get(name);
+        if (pool != null) {
+            var unused = pool.reconfigure(settings, shares)
+                    .subscribe(done -> {}, failure -> log.error("Pool {} keeps its former settings.", name, failure));
+        }
+    }
+
+    /** Other instances of the upstream are in use than before. */
+    private synchronized void resize(String upstream) {
+        Policy policy = current;
+        policy.poolsPerInstance().forEach((name, of) -> {
+            PoolSettings settings = policy.pools().get(name);
+            PermitPool pool = pools.get(name);
+            if (of.equals(upstream) && settings != null && pool != null) {
+                PoolSettings sized = sized(name, settings, policy);
+                if (sized.permits() != pool.settings().permits()) {
+                    log.info(
+                            "Pool {} has {} permits now: {} for each instance in use of upstream {}, times its weight.",
+                            name,
+                            sized.permits(),
+                            settings.permits(),
+                            upstream);
+                    reconfigure(name, sized, currentShares);
+                }
+            }
+        });
+    }
+
+    /** Of a pool whose permits are those of one instance, with the permits of all instances that are in use. */
+    private PoolSettings sized(String name, PoolSettings settings, Policy policy) {
+        String upstream = policy.poolsPerInstance().get(name);
+        return upstream == null
+                ? settings
+                : settings.withPermits((int) Math.min(
+                        PoolSettings.MAX_PERMITS, (long) settings.permits() * instances.weightInUse(upstream)));
     }
 
     private void leaveUnlessNamed(Policy before) {

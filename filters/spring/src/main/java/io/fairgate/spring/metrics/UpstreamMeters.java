@@ -29,11 +29,15 @@ final class UpstreamMeters implements InstanceMeters {
     }
 
     @Override
-    public synchronized void show(LiveUpstream upstream, Set<InstanceAddress> instances) {
+    public synchronized void show(LiveUpstream upstream) {
+        Set<String> names = new HashSet<>();
+        upstream.status().forEach(status -> names.add(status.instance().toString()));
+        show(upstream, names);
+    }
+
+    private void show(LiveUpstream upstream, Set<String> names) {
         Map<String, List<io.micrometer.core.instrument.Meter>> shown =
                 rows.computeIfAbsent(upstream.name(), name -> new HashMap<>());
-        Set<String> names = new HashSet<>();
-        instances.forEach(instance -> names.add(instance.toString()));
         shown.entrySet().removeIf(row -> {
             boolean isGone = !names.contains(row.getKey());
             if (isGone) {

@@ -8,10 +8,11 @@ public interface PolicyParticipant {
     /** The order in which the participants prepare and commit a policy. */
     enum Order {
         METERS,
+        /** Before the pools, which may have permits for each instance. */
+        UPSTREAMS,
         /** After the meters, which listen to the pools. */
         POOLS,
         QUOTAS,
-        UPSTREAMS,
         /** After the meters and the pools, whose numbers they show. */
         GAUGES,
         /** Last: when a request is identified as a new tenant, the pools and the quotas must know the tenant. */

@@ -1,13 +1,12 @@
 package io.fairgate.spring.upstream;
 
 import io.fairgate.upstream.Outcome;
-import java.util.Set;
 
 /** Counts what happens at the instances of upstreams. */
 public interface InstanceMeters {
 
-    /** The upstream has these instances now, and no others. */
-    void show(LiveUpstream upstream, Set<InstanceAddress> instances);
+    /** The upstream may have other instances than before. */
+    void show(LiveUpstream upstream);
 
     /** The policy no longer names the upstream. */
     void gone(LiveUpstream upstream);

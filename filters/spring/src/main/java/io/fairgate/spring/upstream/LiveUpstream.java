@@ -1,13 +1,10 @@
 package io.fairgate.spring.upstream;
 
-import io.fairgate.spring.exchange.Carried;
-import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.upstream.Balancer;
 import io.fairgate.upstream.Instance;
 import io.fairgate.upstream.InstanceStatus;
 import io.fairgate.upstream.Outcome;
 import io.fairgate.upstream.Upstream;
-import java.io.IOException;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,31 +12,20 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpMethod;
-import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Scheduler;
-import reactor.netty.channel.AbortedException;
 
 /** The instances of one upstream: sends each request to one of them, and notes what that says about the instance. */
 public final class LiveUpstream {
 
     private static final Logger log = LoggerFactory.getLogger(LiveUpstream.class);
-
-    /** RFC 9110, 9.2.2. */
-    private static final Set<HttpMethod> IDEMPOTENT = Set.of(
-            HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS, HttpMethod.TRACE, HttpMethod.PUT, HttpMethod.DELETE);
 
     private final String name;
     private final Scheduler time;
@@ -51,13 +37,23 @@ public final class LiveUpstream {
     /** Guarded by this. */
     private final Balancer<InstanceAddress> balancer;
 
+    /** Requests that wait for room at an instance. */
+    private final RoomQueue room = new RoomQueue();
+
+    private final Runnable whenWeightChanges;
+
+    /** Requests with a permit in flight at an instance with weight 1. Guarded by this. */
+    private int most = Integer.MAX_VALUE;
+
     private volatile Upstream settings;
 
-    LiveUpstream(String name, Upstream settings, Scheduler time, InstanceMeters meters) {
+    /** @param whenWeightChanges called when other instances are in use than before, perhaps also when they are the same */
+    LiveUpstream(String name, Upstream settings, Scheduler time, InstanceMeters meters, Runnable whenWeightChanges) {
         this.name = name;
         this.settings = settings;
         this.time = time;
         this.meters = meters;
+        this.whenWeightChanges = whenWeightChanges;
         this.balancer = new Balancer<>(weights(settings), settings.balance(), settings.health(), new Random());
     }
 
@@ -76,22 +72,45 @@ public final class LiveUpstream {
 
     // ---- the instances ----
 
-    synchronized void reconfigure(Upstream next) {
-        settings = next;
-        addresses.keySet().retainAll(next.instances());
-        replace();
-        if (next.check() == null) {
-            balancer.status(now()).forEach(status -> balancer.setReady(status.instance(), true));
+    /** @param most how many requests with a permit may be in flight at an instance with weight 1 */
+    void reconfigure(Upstream next, int most) {
+        synchronized (this) {
+            this.most = most;
+            settings = next;
+            addresses.keySet().retainAll(next.instances());
+            replace();
+            if (next.check() == null) {
+                balancer.status(now()).forEach(status -> balancer.setReady(status.instance(), true));
+            }
         }
+        changed();
+    }
+
+    private void changed() {
+        meters.show(this);
+        room.changed();
+        whenWeightChanges.run();
+    }
+
+    /** The weights of the instances that are in use, together. */
+    public synchronized int weightInUse() {
+        return balancer.weightInUse();
     }
 
     /** @param found those of an instance whose host is a name; one address is left to the HTTP client */
-    synchronized void resolved(Instance instance, List<InetAddress> found) {
+    void resolved(Instance instance, List<InetAddress> found) {
         List<InetAddress> several = found.size() > 1 ? found : List.of();
-        boolean isKnown = settings.instances().contains(instance);
-        if (isKnown && !several.equals(addresses.getOrDefault(instance, List.of()))) {
-            addresses.put(instance, several);
-            replace();
+        boolean isNew;
+        synchronized (this) {
+            isNew = settings.instances().contains(instance)
+                    && !several.equals(addresses.getOrDefault(instance, List.of()));
+            if (isNew) {
+                addresses.put(instance, several);
+                replace();
+            }
+        }
+        if (isNew) {
+            changed();
             log.info(
                     "Upstream {}: {} has the addresses {} now.",
                     name,
@@ -101,9 +120,7 @@ public final class LiveUpstream {
     }
 
     private void replace() {
-        Map<InstanceAddress, Integer> weights = weights(settings);
-        balancer.replace(weights, settings.balance(), settings.health());
-        meters.show(this, weights.keySet());
+        balancer.replace(weights(settings), settings.balance(), settings.health());
     }
 
     private Map<InstanceAddress, Integer> weights(Upstream upstream) {
@@ -137,6 +154,9 @@ public final class LiveUpstream {
                     name,
                     instance);
         }
+        if (isChanged) {
+            changed();
+        }
     }
 
     // ---- requests ----
@@ -148,70 +168,43 @@ public final class LiveUpstream {
      * @param attempt sends the request to the instance that was chosen
      */
     public Mono<Void> send(ServerWebExchange exchange, Function<InstanceUse, Mono<Void>> attempt) {
-        // Also of earlier calls for this request, by a filter that sends it again.
-        return Mono.defer(() -> next(Exchanges.instances(exchange), List.of(), exchange, attempt));
+        return new Attempts(this, exchange, attempt).send();
     }
 
-    private Mono<Void> next(
-            List<Object> before,
-            List<Object> triedNow,
-            ServerWebExchange exchange,
-            Function<InstanceUse, Mono<Void>> attempt) {
-        InstanceUse use = choose(before, triedNow);
-        Exchanges.addInstance(exchange, use.instance());
-        List<Object> tried = with(triedNow, use.instance());
-        return attempt.apply(use)
-                .doFinally(end -> {
-                    if (end == SignalType.CANCEL) {
-                        use.left();
-                    }
-                })
-                .onErrorResume(failure -> {
-                    boolean isOfClient = use.hasBodyFailed() || Exchanges.isClosed(exchange);
-                    use.failed(failure, isOfClient);
-                    if (!isOfClient && mayRepeat(use, failure, exchange.getRequest()) && hasOther(tried)) {
-                        meters.repeated(this);
-                        return next(before, tried, exchange, attempt);
-                    }
-                    return Mono.error(failure);
-                })
-                .contextWrite(context -> Carried.with(context, use));
-    }
-
-    private static List<Object> with(List<Object> tried, Object instance) {
-        List<Object> all = new ArrayList<>(tried);
-        all.add(instance);
-        return all;
-    }
-
-    /** When a filter sends the request more often than there are instances, it begins with them anew. */
-    private synchronized InstanceUse choose(List<Object> before, List<Object> tried) {
+    /**
+     * Chooses an instance, which the request uses from now on.
+     *
+     * @param before instances that the request was sent to by earlier calls, by a filter that sends it again: when there is no other,
+     *     it begins with them anew
+     * @param tried instances that it was sent to by this call
+     * @param hasPermit whether an instance may be full for it
+     * @return null when all that can take the request are full
+     */
+    synchronized @Nullable InstanceUse choose(List<Object> before, List<Object> tried, boolean hasPermit) {
+        int mostNow = hasPermit ? most : Integer.MAX_VALUE;
         List<Object> all = new ArrayList<>(before);
         all.addAll(tried);
-        Balancer.@Nullable Use<InstanceAddress> use = balancer.choose(all, now());
-        return new InstanceUse(this, use == null ? Objects.requireNonNull(balancer.choose(tried, now())) : use);
+        Balancer.@Nullable Use<InstanceAddress> use = balancer.choose(all, mostNow, now());
+        if (use == null && !before.isEmpty()) {
+            use = balancer.choose(tried, mostNow, now());
+        }
+        return use == null ? null : new InstanceUse(this, use);
     }
 
-    private synchronized boolean hasOther(List<Object> tried) {
+    /** Whether a request may be sent to one more instance. */
+    synchronized boolean hasOther(List<Object> tried) {
         return tried.size() <= settings.retries()
                 && balancer.status(now()).stream().anyMatch(status -> !tried.contains(status.instance()));
     }
 
-    /** Whether the request had no effect, or may have it twice: then it must have no body, because bodies are not kept. */
-    private static boolean mayRepeat(InstanceUse use, Throwable failure, ServerHttpRequest request) {
-        if (use.isAnswered() || !isOfConnection(failure)) {
-            return false;
-        }
-        return use.isUnsent(failure) || (IDEMPOTENT.contains(request.getMethod()) && !hasBody(request));
+    /** A request that failed is sent to another instance. */
+    void repeated() {
+        meters.repeated(this);
     }
 
-    private static boolean isOfConnection(Throwable failure) {
-        return failure instanceof IOException || failure instanceof AbortedException;
-    }
-
-    private static boolean hasBody(ServerHttpRequest request) {
-        HttpHeaders headers = request.getHeaders();
-        return headers.getContentLength() > 0 || headers.containsHeader(HttpHeaders.TRANSFER_ENCODING);
+    /** Where requests wait for room at an instance. */
+    RoomQueue room() {
+        return room;
     }
 
     /** @param why it failed, for the operator */
@@ -234,9 +227,15 @@ public final class LiveUpstream {
         } else if (change != null) {
             log.info("Upstream {}: instance {} has answered, and is in use again.", name, change.instance());
         }
+        if (change != null) {
+            changed();
+        }
     }
 
-    synchronized void end(Balancer.Use<InstanceAddress> use) {
-        balancer.end(use);
+    void end(Balancer.Use<InstanceAddress> use) {
+        synchronized (this) {
+            balancer.end(use);
+        }
+        room.changed();
     }
 }

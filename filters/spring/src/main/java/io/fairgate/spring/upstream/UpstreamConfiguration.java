@@ -3,9 +3,8 @@ package io.fairgate.spring.upstream;
 import io.fairgate.policy.Policy;
 import io.fairgate.time.MonotonicScheduler;
 import java.net.InetAddress;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.cloud.gateway.config.GatewayProperties;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -16,7 +15,6 @@ import reactor.netty.http.client.HttpClient;
 /** The upstreams with several instances. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
-@ConditionalOnProperty(name = GatewayProperties.PREFIX + ".enabled", matchIfMissing = true)
 @Import(UpstreamFilter.class)
 public class UpstreamConfiguration {
 
@@ -26,12 +24,12 @@ public class UpstreamConfiguration {
     }
 
     @Bean
-    InstanceWatch fairgateInstanceWatch(HttpClient client) {
+    InstanceWatch fairgateInstanceWatch(ObjectProvider<HttpClient> client) {
         return new InstanceWatch(
                 MonotonicScheduler.INSTANCE,
                 Schedulers.boundedElastic(),
                 InetAddress::getAllByName,
-                new InstanceCheck(client, MonotonicScheduler.INSTANCE));
+                new InstanceCheck(client.getIfAvailable(HttpClient::create), MonotonicScheduler.INSTANCE));
     }
 
     @Bean

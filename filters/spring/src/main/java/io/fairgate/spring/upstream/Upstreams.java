@@ -1,12 +1,14 @@
 package io.fairgate.spring.upstream;
 
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.fairshare.InstanceWeights;
 import io.fairgate.spring.policy.PolicyParticipant;
 import java.net.URI;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.route.Route;
 import org.springframework.web.server.ServerWebExchange;
@@ -16,7 +18,7 @@ import reactor.core.scheduler.Scheduler;
  * The upstreams of the policy, by name. A route to one has the URI {@code upstream://NAME}. An upstream stays the same object through
  * every change of the policy, so its instances keep their state.
  */
-public final class Upstreams implements PolicyParticipant {
+public final class Upstreams implements PolicyParticipant, InstanceWeights {
 
     /** The scheme of the URIs of routes. */
     public static final String SCHEME = "upstream";
@@ -28,6 +30,8 @@ public final class Upstreams implements PolicyParticipant {
     private final InstanceWatch watch;
     /** Also those that are being prepared. */
     private final Map<String, LiveUpstream> upstreams = new ConcurrentSkipListMap<>();
+
+    private volatile Consumer<String> whenWeightChanges = name -> {};
 
     private volatile Policy current;
 
@@ -81,8 +85,8 @@ public final class Upstreams implements PolicyParticipant {
     @Override
     public synchronized void prepare(Policy next) {
         next.upstreams()
-                .forEach((name, settings) ->
-                        upstreams.computeIfAbsent(name, n -> new LiveUpstream(n, settings, time, meters)));
+                .forEach((name, settings) -> upstreams.computeIfAbsent(
+                        name, n -> new LiveUpstream(n, settings, time, meters, () -> whenWeightChanges.accept(n))));
     }
 
     @Override
@@ -97,10 +101,30 @@ public final class Upstreams implements PolicyParticipant {
         next.upstreams().forEach((name, settings) -> {
             LiveUpstream upstream = upstreams.get(name);
             if (upstream != null) {
-                upstream.reconfigure(settings);
+                upstream.reconfigure(settings, mostAtAnInstance(name, next));
                 watch.begin(upstream);
             }
         });
+    }
+
+    /** All pools that are divided by the instances of the upstream share them. */
+    private static int mostAtAnInstance(String upstream, Policy policy) {
+        long permits = policy.poolsPerInstance().entrySet().stream()
+                .filter(each -> each.getValue().equals(upstream))
+                .mapToLong(each -> policy.pools().get(each.getKey()).permits())
+                .sum();
+        return permits == 0 ? Integer.MAX_VALUE : (int) Math.min(Integer.MAX_VALUE, permits);
+    }
+
+    @Override
+    public void whenChanged(Consumer<String> listener) {
+        whenWeightChanges = listener;
+    }
+
+    @Override
+    public int weightInUse(String name) {
+        LiveUpstream upstream = upstreams.get(name);
+        return upstream == null ? 1 : upstream.weightInUse();
     }
 
     private void retainThoseOf(Policy policy) {

@@ -9,8 +9,10 @@ import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.policy.Cidr;
+import io.fairgate.policy.Enforcement;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;
+import io.fairgate.policy.QuotaTerms;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.spring.metrics.FairgateMeters;
@@ -22,13 +24,19 @@ import io.fairgate.testkit.NothingLeft;
 import io.fairgate.testkit.TestTime;
 import io.fairgate.testkit.odd.Network;
 import io.fairgate.testkit.odd.OddPool;
+import io.fairgate.upstream.Instance;
+import io.fairgate.upstream.Upstream;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** Pools that come and go with the policy, in virtual time. */
@@ -41,11 +49,36 @@ class PermitPoolsTest {
     private final PolicyHolder policy = new PolicyHolder(withPools("one", 2));
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final FairgateMeters meters = new FairgateMeters(policy, registry, 100, time);
+    private final Weights instances = new Weights();
     private final PermitPools pools = new PermitPools(
             policy.current(),
             (name, settings, shares, listener) -> new EmbeddedPermitPool(name, settings, shares, time, listener),
             time,
-            meters);
+            meters,
+            instances);
+
+    /** The weights of the instances that are in use, by upstream. */
+    private static final class Weights extends HashMap<String, Integer> implements InstanceWeights {
+
+        private static final long serialVersionUID = 1L;
+
+        private transient Consumer<String> listener = upstream -> {};
+
+        @Override
+        public int weightInUse(String upstream) {
+            return getOrDefault(upstream, 1);
+        }
+
+        @Override
+        public void whenChanged(Consumer<String> changed) {
+            listener = changed;
+        }
+
+        void change(String upstream, int weight) {
+            put(upstream, weight);
+            listener.accept(upstream);
+        }
+    }
 
     PermitPoolsTest() {
         policy.add(pools);
@@ -177,7 +210,8 @@ class PermitPoolsTest {
                 (name, settings, shares, listener) ->
                         new OddPool(new EmbeddedPermitPool(name, settings, shares, time, listener), network),
                 time,
-                meters);
+                meters,
+                InstanceWeights.NONE);
     }
 
     private static void change(PermitPools pools, Policy next) {
@@ -230,5 +264,57 @@ class PermitPoolsTest {
         pass(Duration.ofMillis(2));
         assertThat(totals).containsExactly(new PoolTotals(0, 0, 0));
         assertThat(closed).containsExactly("all");
+    }
+
+    private static Policy perInstance(int permits, String upstream) {
+        Policy pools = withPools("one", permits, "two", permits);
+        Instance instance = new Instance(URI.create("http://127.0.0.1:1"), 1);
+        return new Policy(
+                pools.identification(),
+                pools.members(),
+                pools.unknown(),
+                pools.pools(),
+                Map.of(),
+                Map.of(),
+                QuotaTerms.NONE,
+                Enforcement.FULL,
+                Set.of(),
+                Map.of("orders", Upstream.of(List.of(instance)), "others", Upstream.of(List.of(instance))),
+                Map.of("one", upstream));
+    }
+
+    @Test
+    void a_pool_per_instance_has_permits_for_each_that_is_in_use() {
+        instances.put("orders", 3);
+        policy.replace(perInstance(2, "orders"));
+        assertThat(pool("one").settings().permits()).isEqualTo(6);
+        assertThat(pool("two").settings().permits()).isEqualTo(2);
+
+        instances.change("orders", 1);
+        assertThat(pool("one").settings().permits()).isEqualTo(2);
+        instances.change("others", 7);
+        assertThat(pool("one").settings().permits()).isEqualTo(2);
+
+        policy.replace(perInstance(5, "others"));
+        assertThat(pool("one").settings().permits()).isEqualTo(35);
+        instances.change("others", 1_000_000);
+        assertThat(pool("one").settings().permits()).as("the largest pool").isEqualTo(PoolSettings.MAX_PERMITS);
+        policy.replace(withPools("one", 4));
+        assertThat(pool("one").settings().permits()).isEqualTo(4);
+        instances.change("others", 2);
+        assertThat(pool("one").settings().permits()).isEqualTo(4);
+    }
+
+    @Test
+    void a_pool_that_has_become_smaller_grants_nothing_until_it_fits() {
+        instances.put("orders", 2);
+        policy.replace(perInstance(1, "orders"));
+        HeldPermits first = take("one");
+        HeldPermits second = take("one");
+        instances.change("orders", 1);
+        first.release();
+        assertThat(pool("one").tryAcquire(PermitRequest.of(ACME))).isNull();
+        second.release();
+        take("one").release();
     }
 }

@@ -4,15 +4,20 @@ import static io.fairgate.spring.forward.RecordingClient.request;
 import static io.fairgate.spring.forward.RecordingClient.requestWithBody;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.permit.PermitPool;
+import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.forward.ScriptedInstance.Script;
 import io.fairgate.spring.upstream.InstanceAddress;
 import io.fairgate.spring.upstream.LiveUpstream;
 import io.fairgate.spring.upstream.Upstreams;
 import io.fairgate.upstream.InstanceStatus;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,6 +36,7 @@ class InstancesTest {
 
     private static final int FAILURES = 3;
     private static final int PERMITS = 16;
+    private static final int PER_INSTANCE = 2;
 
     /** Answers with an error at once. */
     private static final Script UNAVAILABLE =
@@ -61,6 +67,14 @@ class InstancesTest {
             .routeTo("upstream://many", "free", List.of("Path=/free/**"), List.of())
             .routeTo("upstream://once", "once", List.of("Path=/once/**"), List.of("FairShare=pool"))
             .routeTo("upstream://once", "again", List.of("Path=/again/**"), List.of("FairShare=pool", "Retry=1"))
+            .set("fairgate.policy.upstreams.each.uris[0]", "http://" + FIRST.name())
+            .set("fairgate.policy.upstreams.each.uris[1]", "http://" + SECOND.name())
+            .set("fairgate.policy.upstreams.each.balance", "round-robin")
+            .set("fairgate.policy.upstreams.each.health.aside", "100ms")
+            .set("fairgate.policy.pools.each.permits", PER_INSTANCE)
+            .set("fairgate.policy.pools.each.per-instance-of", "each")
+            .set("fairgate.policy.pools.each.max-wait", "60s")
+            .routeTo("upstream://each", "each", List.of("Path=/each/**"), List.of("FairShare=each"))
             .routeTo("upstream://none", "none", List.of("Path=/none/**"), List.of("FairShare=pool"))
             .route("all", "Path=/**");
 
@@ -360,6 +374,50 @@ class InstancesTest {
         does(UNAVAILABLE);
         try (RecordingClient client = gateways.connect(way)) {
             assertThat(get(client, "/again/x")).isEqualTo(503);
+        }
+    }
+
+    /** Also while one is stopped and started, and its requests are sent to the other one. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void no_instance_gets_more_requests_than_it_has_permits(Way way) throws Exception {
+        does((client, request) -> {
+            Thread.sleep(5);
+            ScriptedInstance.OK.answer(client, request);
+        });
+        AtomicInteger answered = new AtomicInteger();
+        List<Thread> clients = new ArrayList<>();
+        for (int i = 0; i < 8 * PER_INSTANCE; i++) {
+            Thread thread = new Thread(() -> {
+                try (RecordingClient client = gateways.connect(way)) {
+                    for (int n = 0; n < 25; n++) {
+                        answered.addAndGet(get(client, "/each/x") == 200 ? 1 : 0);
+                    }
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            clients.add(thread);
+            thread.start();
+        }
+        PermitPool pool = Objects.requireNonNull(
+                gateways.context(way).getBean(PermitPools.class).get("each"));
+        assertThat(pool.settings().permits()).isEqualTo(2 * PER_INSTANCE);
+        Patience.until("both at work", () -> FIRST.most() == PER_INSTANCE && SECOND.most() == PER_INSTANCE);
+        FIRST.stop();
+        Patience.until("the pool is smaller", () -> pool.settings().permits() == PER_INSTANCE);
+        FIRST.start();
+        for (Thread client : clients) {
+            client.join(Patience.LIMIT.toMillis());
+        }
+        assertThat(answered).hasValue(clients.size() * 25);
+        assertThat(FIRST.most()).isEqualTo(PER_INSTANCE);
+        assertThat(SECOND.most()).isEqualTo(PER_INSTANCE);
+        try (RecordingClient client = gateways.connect(way)) {
+            Patience.until("the pool is as large as before", () -> {
+                get(client, "/each/x");
+                return pool.settings().permits() == 2 * PER_INSTANCE;
+            });
         }
     }
 

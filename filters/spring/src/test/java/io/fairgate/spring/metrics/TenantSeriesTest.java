@@ -20,6 +20,7 @@ import io.fairgate.quota.Quota;
 import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.spring.fairshare.ByteBudget;
+import io.fairgate.spring.fairshare.InstanceWeights;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.tenant.TenantId;
@@ -73,7 +74,8 @@ class TenantSeriesTest {
                     (name, settings, shares, listener) ->
                             new EmbeddedPermitPool(name, settings, shares, time, listener),
                     time,
-                    meters);
+                    meters,
+                    InstanceWeights.NONE);
             FairgateGauges gauges = new FairgateGauges(
                     policy.current(),
                     pools,
@@ -110,6 +112,7 @@ class TenantSeriesTest {
                     QuotaTerms.NONE,
                     Enforcement.FULL,
                     named,
+                    Map.of(),
                     Map.of());
         }
 

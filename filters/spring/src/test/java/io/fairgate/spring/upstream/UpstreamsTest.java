@@ -69,9 +69,9 @@ class UpstreamsTest {
 
     private final class CountingMeters implements InstanceMeters {
         @Override
-        public void show(LiveUpstream upstream, Set<InstanceAddress> instances) {
+        public void show(LiveUpstream upstream) {
             Set<String> all = new HashSet<>();
-            instances.forEach(instance -> all.add(instance.toString()));
+            upstream.status().forEach(status -> all.add(status.instance().toString()));
             shown.put(upstream.name(), all);
         }
 
@@ -306,6 +306,7 @@ class UpstreamsTest {
                 QuotaTerms.NONE,
                 Enforcement.FULL,
                 Set.of(),
-                upstreams);
+                upstreams,
+                Map.of());
     }
 }

@@ -1,0 +1,88 @@
+package io.fairgate.spring.upstream;
+
+import io.fairgate.spring.exchange.Carried;
+import io.fairgate.spring.exchange.Exchanges;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
+import reactor.core.scheduler.Schedulers;
+import reactor.netty.channel.AbortedException;
+
+/**
+ * The attempts to send one request, each to another instance.
+ *
+ * @param attempt sends the request to an instance
+ */
+record Attempts(LiveUpstream upstream, ServerWebExchange exchange, Function<InstanceUse, Mono<Void>> attempt) {
+
+    /** RFC 9110, 9.2.2. */
+    private static final Set<HttpMethod> IDEMPOTENT = Set.of(
+            HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS, HttpMethod.TRACE, HttpMethod.PUT, HttpMethod.DELETE);
+
+    Mono<Void> send() {
+        return Mono.defer(() -> next(Exchanges.instances(exchange), List.of()));
+    }
+
+    private Mono<Void> next(List<Object> before, List<Object> tried) {
+        boolean hasPermit = Exchanges.pool(exchange) != null;
+        InstanceUse use = upstream.choose(before, tried, hasPermit);
+        if (use == null) {
+            RoomQueue.Place place = upstream.room().enter();
+            use = upstream.choose(before, tried, hasPermit); // There may have been room just before the place.
+            if (use == null) {
+                return place.left().then(onEventLoop(Mono.defer(() -> next(before, tried))));
+            }
+            place.leave();
+        }
+        return to(use, before, tried);
+    }
+
+    private Mono<Void> onEventLoop(Mono<Void> step) {
+        Executor loop = Exchanges.eventLoop(exchange);
+        return loop == null ? step : step.subscribeOn(Schedulers.fromExecutor(loop));
+    }
+
+    private Mono<Void> to(InstanceUse use, List<Object> before, List<Object> triedBefore) {
+        Exchanges.addInstance(exchange, use.instance());
+        List<Object> tried = new ArrayList<>(triedBefore);
+        tried.add(use.instance());
+        return attempt.apply(use)
+                .doFinally(end -> {
+                    if (end == SignalType.CANCEL) {
+                        use.left();
+                    }
+                })
+                .onErrorResume(failure -> {
+                    boolean isOfClient = use.hasBodyFailed() || Exchanges.isClosed(exchange);
+                    use.failed(failure, isOfClient);
+                    if (isOfClient || !mayRepeat(use, failure, exchange.getRequest()) || !upstream.hasOther(tried)) {
+                        return Mono.error(failure);
+                    }
+                    upstream.repeated();
+                    return onEventLoop(Mono.defer(() -> next(before, tried)));
+                })
+                .contextWrite(context -> Carried.with(context, use));
+    }
+
+    /** Whether the request had no effect, or may have it twice: then it must have no body, because bodies are not kept. */
+    private static boolean mayRepeat(InstanceUse use, Throwable failure, ServerHttpRequest request) {
+        boolean isOfConnection = failure instanceof IOException || failure instanceof AbortedException;
+        return isOfConnection
+                && !use.isAnswered()
+                && (use.isUnsent(failure) || (IDEMPOTENT.contains(request.getMethod()) && !hasBody(request)));
+    }
+
+    private static boolean hasBody(ServerHttpRequest request) {
+        HttpHeaders headers = request.getHeaders();
+        return headers.getContentLength() > 0 || headers.containsHeader(HttpHeaders.TRANSFER_ENCODING);
+    }
+}

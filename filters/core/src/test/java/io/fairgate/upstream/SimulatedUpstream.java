@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
@@ -120,7 +121,7 @@ final class SimulatedUpstream {
         String instance = use.instance();
         tried.add(instance);
         sums.sent.merge(instance, 1, Integer::sum);
-        Reply reply = replies.get(instance).apply(now);
+        Reply reply = Objects.requireNonNull(replies.get(instance)).apply(now);
         at(now + reply.nanos(), () -> {
             Balancer.Change<String> change = balancer.report(use, reply.outcome(), now);
             if (change != null) {
@@ -149,8 +150,8 @@ final class SimulatedUpstream {
     Sums run(Duration time) {
         sums = new Sums();
         long until = now + time.toNanos();
-        while (events.peek().at() <= until) {
-            Event next = events.poll();
+        while (Objects.requireNonNull(events.peek()).at() <= until) {
+            Event next = events.remove();
             now = next.at();
             next.run().run();
         }

@@ -33,11 +33,11 @@ record Attempts(LiveUpstream upstream, ServerWebExchange exchange, Function<Inst
     }
 
     private Mono<Void> next(List<Object> before, List<Object> tried) {
-        boolean hasPermit = Exchanges.pool(exchange) != null;
-        InstanceUse use = upstream.choose(before, tried, hasPermit);
+        String pool = Exchanges.pool(exchange);
+        InstanceUse use = upstream.choose(before, tried, pool);
         if (use == null) {
             RoomQueue.Place place = upstream.room().enter();
-            use = upstream.choose(before, tried, hasPermit); // There may have been room just before the place.
+            use = upstream.choose(before, tried, pool); // There may have been room just before the place.
             if (use == null) {
                 return place.left().then(onEventLoop(Mono.defer(() -> next(before, tried))));
             }

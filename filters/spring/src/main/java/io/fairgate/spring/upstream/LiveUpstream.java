@@ -8,6 +8,7 @@ import io.fairgate.upstream.Upstream;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,8 +43,8 @@ public final class LiveUpstream {
 
     private final Runnable whenWeightChanges;
 
-    /** Requests with a permit in flight at an instance with weight 1. Guarded by this. */
-    private int most = Integer.MAX_VALUE;
+    /** The pools with permits for each instance, and how many. Guarded by this. */
+    private Map<String, Integer> permitsPerInstance = Map.of();
 
     private volatile Upstream settings;
 
@@ -72,10 +73,10 @@ public final class LiveUpstream {
 
     // ---- the instances ----
 
-    /** @param most how many requests with a permit may be in flight at an instance with weight 1 */
-    void reconfigure(Upstream next, int most) {
+    /** @param permitsPerInstance of each pool that has permits for each instance with weight 1 */
+    void reconfigure(Upstream next, Map<String, Integer> permitsPerInstance) {
         synchronized (this) {
-            this.most = most;
+            this.permitsPerInstance = permitsPerInstance;
             settings = next;
             addresses.keySet().retainAll(next.instances());
             replace();
@@ -177,11 +178,12 @@ public final class LiveUpstream {
      * @param before instances that the request was sent to by earlier calls, by a filter that sends it again: when there is no other,
      *     it begins with them anew
      * @param tried instances that it was sent to by this call
-     * @param hasPermit whether an instance may be full for it
+     * @param pool whose permit it has; null for none. If the pool has permits for each instance, an instance can be full
      * @return null when all that can take the request are full
      */
-    synchronized @Nullable InstanceUse choose(List<Object> before, List<Object> tried, boolean hasPermit) {
-        int mostNow = hasPermit ? most : Integer.MAX_VALUE;
+    synchronized @Nullable InstanceUse choose(List<Object> before, List<Object> tried, @Nullable String pool) {
+        boolean isLimited = pool != null && permitsPerInstance.containsKey(pool);
+        int mostNow = isLimited ? sum(permitsPerInstance.values()) : Integer.MAX_VALUE;
         List<Object> all = new ArrayList<>(before);
         all.addAll(tried);
         Balancer.@Nullable Use<InstanceAddress> use = balancer.choose(all, mostNow, now());
@@ -189,6 +191,14 @@ public final class LiveUpstream {
             use = balancer.choose(tried, mostNow, now());
         }
         return use == null ? null : new InstanceUse(this, use);
+    }
+
+    private static int sum(Collection<Integer> permits) {
+        long sum = 0;
+        for (int each : permits) {
+            sum += each;
+        }
+        return (int) Math.min(Integer.MAX_VALUE, sum);
     }
 
     /** Whether a request may be sent to one more instance. */

@@ -1,10 +1,12 @@
 package io.fairgate.spring.upstream;
 
+import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.fairshare.InstanceWeights;
 import io.fairgate.spring.policy.PolicyParticipant;
 import java.net.URI;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -101,19 +103,22 @@ public final class Upstreams implements PolicyParticipant, InstanceWeights {
         next.upstreams().forEach((name, settings) -> {
             LiveUpstream upstream = upstreams.get(name);
             if (upstream != null) {
-                upstream.reconfigure(settings, mostAtAnInstance(name, next));
+                upstream.reconfigure(settings, permitsPerInstance(name, next));
                 watch.begin(upstream);
             }
         });
     }
 
-    /** All pools that are divided by the instances of the upstream share them. */
-    private static int mostAtAnInstance(String upstream, Policy policy) {
-        long permits = policy.poolsPerInstance().entrySet().stream()
-                .filter(each -> each.getValue().equals(upstream))
-                .mapToLong(each -> policy.pools().get(each.getKey()).permits())
-                .sum();
-        return permits == 0 ? Integer.MAX_VALUE : (int) Math.min(Integer.MAX_VALUE, permits);
+    /** Of the pools that are enforced: in a dry run, no request waits. */
+    private static Map<String, Integer> permitsPerInstance(String upstream, Policy policy) {
+        Map<String, Integer> permits = new HashMap<>();
+        policy.poolsPerInstance().forEach((name, of) -> {
+            PoolSettings pool = policy.pools().get(name);
+            if (of.equals(upstream) && pool != null && policy.enforcement().isOn(name)) {
+                permits.put(name, pool.permits());
+            }
+        });
+        return permits;
     }
 
     @Override

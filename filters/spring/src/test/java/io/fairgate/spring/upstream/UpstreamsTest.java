@@ -2,10 +2,12 @@ package io.fairgate.spring.upstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Enforcement;
 import io.fairgate.policy.Identification;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaTerms;
+import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.testkit.TestTime;
 import io.fairgate.upstream.Balance;
 import io.fairgate.upstream.HealthCheck;
@@ -219,6 +221,82 @@ class UpstreamsTest {
         assertThat(counted).hasSize(3).contains("again");
     }
 
+    @Test
+    void a_request_waits_for_room_if_its_pool_has_permits_for_each_instance() {
+        changePerInstance(new Enforcement(true, Set.of()));
+        List<Disposable> held = List.of(hold("each"), hold("each"));
+        Disposable waiting = hold("each");
+        Disposable leaving = hold("each");
+        assertThat(inFlight()).isEqualTo(2);
+        List<Disposable> others = List.of(hold("whole"), hold(null));
+        assertThat(inFlight()).as("of another pool, and without a permit").isEqualTo(4);
+        others.forEach(Disposable::dispose);
+        leaving.dispose();
+        assertThat(inFlight()).isEqualTo(2);
+
+        held.get(0).dispose();
+        assertThat(inFlight()).as("the one that waited").isEqualTo(2);
+        waiting.dispose();
+        held.get(1).dispose();
+        assertThat(inFlight()).isZero();
+    }
+
+    @Test
+    void a_request_that_waits_for_room_gets_it_when_there_are_more_instances() {
+        changePerInstance(new Enforcement(true, Set.of()));
+        List<Disposable> all = List.of(hold("each"), hold("each"), hold("each"));
+        assertThat(inFlight()).isEqualTo(2);
+        Policy more = perInstance(
+                new Enforcement(true, Set.of()), "http://10.0.0.1:1", "http://10.0.0.2:1", "http://10.0.0.3:1");
+        upstreams.prepare(more);
+        upstreams.commit(more);
+        assertThat(inFlight()).isEqualTo(3);
+        all.forEach(Disposable::dispose);
+        assertThat(inFlight()).isZero();
+    }
+
+    @Test
+    void in_a_dry_run_no_request_waits_for_room() {
+        for (Enforcement dryRun : List.of(new Enforcement(false, Set.of()), new Enforcement(true, Set.of("each")))) {
+            changePerInstance(dryRun);
+            List<Disposable> all = List.of(hold("each"), hold("each"), hold("each"));
+            assertThat(inFlight()).isEqualTo(3);
+            all.forEach(Disposable::dispose);
+        }
+    }
+
+    private void changePerInstance(Enforcement enforcement) {
+        Policy policy = perInstance(enforcement, "http://10.0.0.1:1", "http://10.0.0.2:1");
+        upstreams.prepare(policy);
+        upstreams.commit(policy);
+    }
+
+    private static Policy perInstance(Enforcement enforcement, String... uris) {
+        return new Policy(
+                new Identification(List.of()),
+                Map.of(),
+                null,
+                Map.of("each", PoolSettings.ofPermits(1), "whole", PoolSettings.ofPermits(1)),
+                Map.of(),
+                Map.of(),
+                QuotaTerms.NONE,
+                enforcement,
+                Set.of(),
+                Map.of("orders", upstream(null, uris)),
+                Map.of("each", "orders"));
+    }
+
+    /** A request that is not answered. */
+    private Disposable hold(@Nullable String pool) {
+        return send("GET", pool, use -> Mono.never());
+    }
+
+    private int inFlight() {
+        return upstream("orders").status().stream()
+                .mapToInt(InstanceStatus::inFlight)
+                .sum();
+    }
+
     /** Puts an instance aside. */
     private void fail(String instance) {
         for (int i = 0; i < 2; i++) {
@@ -234,11 +312,18 @@ class UpstreamsTest {
     }
 
     private Disposable send(String method, Function<InstanceUse, Mono<Void>> attempt) {
+        return send(method, null, attempt);
+    }
+
+    private Disposable send(String method, @Nullable String pool, Function<InstanceUse, Mono<Void>> attempt) {
         ServerHttpRequest request = new RequestWithoutConnection(HttpMethod.valueOf(method));
         ServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.get("/"))
                 .mutate()
                 .request(request)
                 .build();
+        if (pool != null) {
+            Exchanges.setPool(exchange, pool);
+        }
         return upstream("orders").send(exchange, attempt).subscribe(nothing -> {}, failure -> {});
     }
 

@@ -7,6 +7,7 @@ import io.fairgate.upstream.Instance;
 import io.fairgate.upstream.Upstream;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -49,14 +50,17 @@ record Destination(@Nullable String uri, @Nullable Upstream own) {
         List<Instance> instances = UpstreamsReader.instances(route, PolicyKeys.ROUTE_INSTANCE);
         String id = route.text("id");
         Value given = route.get("id");
-        boolean isNamed = id != null && given != null && Names.isAllowed(id, given);
-        if (isNamed && upstreams.names() != null && upstreams.names().contains(id)) {
+        Set<String> names = upstreams.names();
+        if (id == null || given == null || !Names.isAllowed(id, given)) {
+            return AS_WRITTEN;
+        }
+        if (names != null && names.contains(id)) {
             given.mistake(
                     "another id: the instances of this route are an upstream of this name, and upstreams.%s is another one"
                             .formatted(id));
             return AS_WRITTEN;
         }
-        return isNamed && !instances.isEmpty() ? new Destination(uriOf(id), Upstream.of(instances)) : AS_WRITTEN;
+        return instances.isEmpty() ? AS_WRITTEN : new Destination(uriOf(id), Upstream.of(instances));
     }
 
     private static String uriOf(String name) {

@@ -195,13 +195,12 @@ class BalancerTest {
 
     @Test
     void a_client_that_leaves_says_nothing_about_an_instance_that_answers_others() {
-        for (int i = 0; i < 20; i++) {
-            Use<String> left = chooseInstance("a");
-            pass(2000);
-            report("a", Outcome.ANSWERED);
-            pass(2000);
-            assertThat(leave(left)).isNull();
-        }
+        List<Use<String>> left =
+                IntStream.range(0, 20).mapToObj(i -> chooseInstance("a")).toList();
+        pass(2000);
+        report("a", Outcome.ANSWERED);
+        pass(2000);
+        left.forEach(each -> assertThat(leave(each)).isNull());
         for (int i = 0; i < 20; i++) {
             Use<String> impatient = chooseInstance("a");
             pass(999);
@@ -231,6 +230,26 @@ class BalancerTest {
     }
 
     @Test
+    void a_second_attempt_is_no_probe_when_another_instance_is_in_use() {
+        balancer = balancer(Balance.ROUND_ROBIN, Map.of("a", 1, "b", 1, "c", 1));
+        fail("a", 3, Outcome.FAILED);
+        pass(3000);
+        assertThat(chooseAfter("b").instance()).isEqualTo("c");
+        assertThat(choose().instance()).isEqualTo("a");
+    }
+
+    @Test
+    void only_the_first_outcome_of_a_request_counts() {
+        for (int i = 0; i < 10; i++) {
+            Use<String> use = chooseInstance("a");
+            balancer.report(use, Outcome.ANSWERED, now);
+            balancer.report(use, Outcome.FAILED, now);
+            balancer.end(use);
+        }
+        assertThat(status("a").failures()).isZero();
+    }
+
+    @Test
     void an_answer_to_a_second_attempt_brings_an_instance_back() {
         fail("a", 3, Outcome.FAILED);
         Use<String> second = chooseAfter("b");
@@ -249,6 +268,16 @@ class BalancerTest {
         balancer.setReady("b", false);
         assertThat(choose().instance()).isEqualTo("a");
         assertThat(status("a").isInUse()).isFalse();
+    }
+
+    @Test
+    void an_instance_that_is_not_ready_gets_no_probe() {
+        fail("a", 3, Outcome.FAILED);
+        balancer.setReady("a", false);
+        pass(3000);
+        assertThat(choose().instance()).isEqualTo("b");
+        balancer.setReady("a", true);
+        assertThat(choose().instance()).isEqualTo("a");
     }
 
     @Test

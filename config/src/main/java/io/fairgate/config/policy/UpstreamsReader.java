@@ -76,7 +76,8 @@ final class UpstreamsReader {
             Value other = given.putIfAbsent(instance.uri(), item);
             if (other != null) {
                 item.mistake("each instance once, with a weight; %s has this one".formatted(other.place()));
-            } else if (!instances.isEmpty() && isSecure(instance) != isSecure(instances.get(0))) {
+            } else if (!instances.isEmpty()
+                    && instance.isSecure() != instances.get(0).isSecure()) {
                 item.mistake("all instances with TLS (https), or all without (http)");
             } else if (instances.size() == Upstream.MAX_INSTANCES) {
                 item.mistake("at most %d instances".formatted(Upstream.MAX_INSTANCES));
@@ -86,10 +87,6 @@ final class UpstreamsReader {
             }
         }
         return instances;
-    }
-
-    private static boolean isSecure(Instance instance) {
-        return Set.of("https", "wss").contains(instance.uri().getScheme());
     }
 
     private static @Nullable Instance instance(Value item, KnownKeys keys) {

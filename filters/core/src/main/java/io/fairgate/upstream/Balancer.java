@@ -2,6 +2,7 @@ package io.fairgate.upstream;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,9 @@ public final class Balancer<T> {
 
     private final RandomGenerator random;
     private final Map<T, InstanceState<T>> instances = new LinkedHashMap<>();
+    /** Those that the settings no longer have, as long as requests are in flight there: they may come back. */
+    private final Map<T, InstanceState<T>> leaving = new HashMap<>();
+
     private Balance balance;
     private HealthRules rules;
 
@@ -39,29 +43,32 @@ public final class Balancer<T> {
         }
         this.balance = balance;
         this.rules = rules;
-        Map<T, InstanceState<T>> before = new LinkedHashMap<>(instances);
+        leaving.putAll(instances);
         instances.clear();
         weights.forEach((instance, weight) -> {
-            InstanceState<T> known = before.get(instance);
+            InstanceState<T> known = leaving.remove(instance);
             InstanceState<T> state = known == null ? new InstanceState<>(instance) : known;
             state.weight = weight;
             instances.put(instance, state);
         });
+        leaving.values().removeIf(state -> state.inFlight == 0);
     }
 
     /** One request to an instance, from its choice until {@link #end}. */
     public static final class Use<T> {
 
         private final InstanceState<T> state;
-        private final long begun;
+        private final @Nullable String pool;
         private final int epoch;
         private final boolean isProbe;
+        private long sentAt;
         private boolean hasOutcome;
         private boolean hasEnded;
 
-        private Use(InstanceState<T> state, long begun, boolean isProbe) {
+        private Use(InstanceState<T> state, @Nullable String pool, long now, boolean isProbe) {
             this.state = state;
-            this.begun = begun;
+            this.pool = pool;
+            this.sentAt = now;
             this.epoch = state.epoch;
             this.isProbe = isProbe;
         }
@@ -70,7 +77,24 @@ public final class Balancer<T> {
         public T instance() {
             return state.instance;
         }
+
+        /** Whether its pool has a {@link Limit}. */
+        public boolean isLimited() {
+            return pool != null;
+        }
+
+        /** Whether the instance gets requests as usual now. */
+        public boolean isInstanceInUse() {
+            return state.isInUse();
+        }
     }
+
+    /**
+     * A bound for the requests of one pool at each instance.
+     *
+     * @param most how many may be in flight at an instance with weight 1
+     */
+    public record Limit(String pool, int most) {}
 
     /**
      * A change of the state of an instance.
@@ -84,10 +108,10 @@ public final class Balancer<T> {
      * Chooses an instance for a request, which counts as in flight there from now on.
      *
      * @param tried instances that this request was sent to already
-     * @param most requests in flight at an instance with weight 1
+     * @param limit of the pool of the request; null for none
      * @return null when all were tried, or none of the others has room
      */
-    public @Nullable Use<T> choose(Collection<?> tried, int most, long now) {
+    public @Nullable Use<T> choose(Collection<?> tried, @Nullable Limit limit, long now) {
         InstanceState<T> probed = null;
         List<InstanceState<T>> inUse = new ArrayList<>(instances.size());
         List<InstanceState<T>> others = new ArrayList<>(0);
@@ -100,26 +124,33 @@ public final class Balancer<T> {
             } else {
                 others.add(state);
             }
-            if (probed == null && tried.isEmpty() && state.isDue(now) && state.hasRoom(most)) {
+            if (probed == null && tried.isEmpty() && state.isDue(now) && state.hasRoom(limit)) {
                 probed = state;
             }
         }
         if (probed != null) {
-            probed.isProbed = true;
-            return begin(probed, now, true);
+            probed.probe(now);
+            return begin(probed, limit, now, true);
         }
         // An instance that is aside may be back: better than no other attempt.
         List<InstanceState<T>> candidates = inUse.isEmpty() ? others : inUse;
-        candidates.removeIf(state -> !state.hasRoom(most));
+        candidates.removeIf(state -> !state.hasRoom(limit));
         if (candidates.isEmpty()) {
             return null;
         }
-        return begin(balance == Balance.ROUND_ROBIN ? next(candidates) : leastBusy(candidates, now), now, false);
+        InstanceState<T> chosen = balance == Balance.ROUND_ROBIN ? next(candidates) : leastBusy(candidates, now);
+        return begin(chosen, limit, now, false);
     }
 
-    private Use<T> begin(InstanceState<T> state, long now, boolean isProbe) {
-        state.inFlight++;
-        return new Use<>(state, now, isProbe);
+    private Use<T> begin(InstanceState<T> state, @Nullable Limit limit, long now, boolean isProbe) {
+        String pool = limit == null ? null : limit.pool();
+        state.add(pool, 1);
+        return new Use<>(state, pool, now, isProbe);
+    }
+
+    /** The whole request has been sent: from now on the instance may be expected to answer. */
+    public void sent(Use<T> use, long now) {
+        use.sentAt = now;
     }
 
     /** Of several that are equally busy one at random, by their weights. */
@@ -177,8 +208,11 @@ public final class Balancer<T> {
             case FAILED, UNREACHABLE -> {
                 return failed(use, outcome, now);
             }
+            case LEFT -> {
+                return state.isSilent(use.sentAt, now) ? failed(use, Outcome.FAILED, now) : null;
+            }
             default -> {
-                return state.isSilent(use.begun, now) ? failed(use, Outcome.FAILED, now) : null;
+                return null;
             }
         }
     }
@@ -245,10 +279,48 @@ public final class Balancer<T> {
 
     /** The request is no longer in flight. It has no effect a second time. Its outcome may be reported before or after. */
     public void end(Use<T> use) {
+        InstanceState<T> state = use.state;
         if (!use.hasEnded) {
             use.hasEnded = true;
-            use.state.inFlight--;
+            state.add(use.pool, -1);
+            if (state.inFlight == 0) {
+                leaving.remove(state.instance, state);
+            }
         }
+    }
+
+    /** The request is in flight again, because it is sent over another connection. */
+    public void resume(Use<T> use) {
+        if (use.hasEnded) {
+            use.hasEnded = false;
+            use.state.add(use.pool, 1);
+        }
+    }
+
+    /** Requests in flight at all instances, also at those that the settings no longer have. */
+    public int inFlight() {
+        int all = 0;
+        for (InstanceState<T> state : instances.values()) {
+            all += state.inFlight;
+        }
+        for (InstanceState<T> state : leaving.values()) {
+            all += state.inFlight;
+        }
+        return all;
+    }
+
+    /** Requests of a pool in flight at instances that get none while others do. */
+    public int inFlightAside(String pool) {
+        int aside = 0;
+        boolean anyInUse = false;
+        for (InstanceState<T> state : instances.values()) {
+            anyInUse |= state.isInUse();
+            aside += state.isInUse() ? 0 : state.inFlight(pool);
+        }
+        for (InstanceState<T> state : leaving.values()) {
+            aside += state.inFlight(pool);
+        }
+        return anyInUse ? aside : 0;
     }
 
     /**

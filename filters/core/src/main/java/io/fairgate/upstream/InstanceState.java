@@ -1,5 +1,9 @@
 package io.fairgate.upstream;
 
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
 /** What a {@link Balancer} knows about one instance. */
 final class InstanceState<T> {
 
@@ -25,6 +29,10 @@ final class InstanceState<T> {
     boolean isReady = true;
     boolean isAside;
     boolean isProbed;
+    private long probedAt;
+
+    /** Of the requests in flight, those of pools with a limit. */
+    private final Map<String, Integer> ofPools = new HashMap<>(1);
 
     /** Requests of an earlier epoch say nothing about the present state. */
     int epoch;
@@ -48,11 +56,33 @@ final class InstanceState<T> {
 
     /** Whether the next request may be its probe. */
     boolean isDue(long now) {
-        return isAside && isReady && !isProbed && now - asideUntil >= 0;
+        return isAside && isReady && (!isProbed || now - probedAt >= SILENT_NANOS) && now - asideUntil >= 0;
     }
 
-    boolean hasRoom(int most) {
-        return inFlight < (long) most * weight;
+    /** A probe that is not answered soon may be waiting for its client, so that the next one need not wait for it. */
+    void probe(long now) {
+        isProbed = true;
+        probedAt = now;
+    }
+
+    void add(@Nullable String pool, int requests) {
+        inFlight += requests;
+        if (pool != null) {
+            int left = inFlight(pool) + requests;
+            if (left == 0) {
+                ofPools.remove(pool);
+            } else {
+                ofPools.put(pool, left);
+            }
+        }
+    }
+
+    int inFlight(String pool) {
+        return ofPools.getOrDefault(pool, 0);
+    }
+
+    boolean hasRoom(Balancer.@Nullable Limit limit) {
+        return limit == null || inFlight(limit.pool()) < (long) limit.most() * weight;
     }
 
     double load(long now) {

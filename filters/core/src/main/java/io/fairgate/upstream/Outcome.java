@@ -11,6 +11,9 @@ public enum Outcome {
     /** It has answered with an error of a gateway, not in time, not at all, or with something that is no answer. */
     FAILED,
 
-    /** The client left, or a time ended that has nothing to do with the instance, before there was an answer. */
-    UNKNOWN
+    /** The whole request was sent, and the client left before there was an answer. */
+    LEFT,
+
+    /** Nothing: the client has not sent the whole request, or the request has failed in the gateway. */
+    NONE
 }

@@ -3,7 +3,6 @@ package io.fairgate.upstream;
 import java.net.URI;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +39,7 @@ public record Upstream(
                 throw new IllegalArgumentException(
                         "uris: %s twice (expected: each instance once, with a weight)".formatted(instance.uri()));
             }
-            if (isSecure(instance.uri()) != isSecure(instances.get(0).uri())) {
+            if (instance.isSecure() != instances.get(0).isSecure()) {
                 throw new IllegalArgumentException("uris: %s beside %s (expected: all with TLS, or all without)"
                         .formatted(instance.uri(), instances.get(0).uri()));
             }
@@ -53,10 +52,5 @@ public record Upstream(
     /** With the usual settings. */
     public static Upstream of(List<Instance> instances) {
         return new Upstream(instances, Balance.LEAST_REQUESTS, HealthRules.USUAL, null, USUAL_RETRIES);
-    }
-
-    private static boolean isSecure(URI uri) {
-        String scheme = String.valueOf(uri.getScheme()).toLowerCase(Locale.ROOT);
-        return scheme.equals("https") || scheme.equals("wss");
     }
 }

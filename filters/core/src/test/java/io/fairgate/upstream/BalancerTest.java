@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.fairgate.upstream.Balancer.Change;
+import io.fairgate.upstream.Balancer.Limit;
 import io.fairgate.upstream.Balancer.Use;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -222,7 +223,7 @@ class BalancerTest {
 
     @Test
     void a_second_attempt_goes_to_another_instance_and_to_one_that_is_aside_if_there_is_no_other() {
-        assertThat(balancer.choose(Set.of("a", "b"), Integer.MAX_VALUE, now)).isNull();
+        assertThat(balancer.choose(Set.of("a", "b"), null, now)).isNull();
         IntStream.range(0, 10)
                 .forEach(i -> assertThat(chooseAfter("a").instance()).isEqualTo("b"));
         fail("a", 3, Outcome.FAILED);
@@ -285,26 +286,119 @@ class BalancerTest {
         for (Balance balance : Balance.values()) {
             balancer = balancer(balance, Map.of("small", 1, "large", 2));
             List<Use<String>> uses = IntStream.range(0, 12)
-                    .mapToObj(i -> Objects.requireNonNull(balancer.choose(Set.of(), 4, now)))
+                    .mapToObj(i -> Objects.requireNonNull(balancer.choose(Set.of(), new Limit("pool", 4), now)))
                     .toList();
             assertThat(inFlight("small")).isEqualTo(4);
             assertThat(inFlight("large")).isEqualTo(8);
-            assertThat(balancer.choose(Set.of(), 4, now)).isNull();
+            assertThat(balancer.choose(Set.of(), new Limit("pool", 4), now)).isNull();
             balancer.end(uses.get(0));
-            assertThat(balancer.choose(Set.of(), 4, now)).isNotNull();
+            assertThat(balancer.choose(Set.of(), new Limit("pool", 4), now)).isNotNull();
         }
     }
 
     @Test
+    void the_requests_of_each_pool_have_a_limit_of_their_own_and_others_have_none() {
+        Limit one = new Limit("one", 1);
+        Limit two = new Limit("two", 2);
+        IntStream.range(0, 2)
+                .forEach(i -> assertThat(balancer.choose(Set.of(), one, now)).isNotNull());
+        assertThat(balancer.choose(Set.of(), one, now)).isNull();
+        IntStream.range(0, 4)
+                .forEach(i -> assertThat(balancer.choose(Set.of(), two, now)).isNotNull());
+        assertThat(balancer.choose(Set.of(), two, now)).isNull();
+        IntStream.range(0, 20).forEach(i -> choose());
+    }
+
+    @Test
     void an_instance_without_room_gets_no_probe() {
-        Use<String> held = chooseInstance("a");
+        Limit limit = new Limit("pool", 1);
+        Use<String> held = Objects.requireNonNull(balancer.choose(Set.of("b"), limit, now));
         fail("a", 3, Outcome.FAILED);
         pass(3000);
-        assertThat(Objects.requireNonNull(balancer.choose(Set.of(), 1, now)).instance())
+        assertThat(Objects.requireNonNull(balancer.choose(Set.of(), limit, now)).instance())
                 .isEqualTo("b");
         balancer.end(held);
-        assertThat(Objects.requireNonNull(balancer.choose(Set.of(), 1, now)).instance())
+        assertThat(Objects.requireNonNull(balancer.choose(Set.of(), limit, now)).instance())
                 .isEqualTo("a");
+    }
+
+    @Test
+    void requests_at_an_instance_that_is_aside_are_known_by_pool() {
+        Limit limit = new Limit("pool", 5);
+        Use<String> held = Objects.requireNonNull(balancer.choose(Set.of("b"), limit, now));
+        chooseInstance("a");
+        assertThat(balancer.inFlightAside("pool")).isZero();
+        fail("a", 3, Outcome.FAILED);
+        assertThat(balancer.inFlightAside("pool")).isOne();
+        assertThat(balancer.inFlightAside("other")).isZero();
+        balancer.setReady("b", false);
+        assertThat(balancer.inFlightAside("pool")).as("all are used").isZero();
+        balancer.setReady("b", true);
+        balancer.replace(Map.of("b", 1), Balance.LEAST_REQUESTS, RULES);
+        assertThat(balancer.inFlightAside("pool")).as("of the settings before").isOne();
+        balancer.end(held);
+        assertThat(balancer.inFlightAside("pool")).isZero();
+    }
+
+    @Test
+    void an_instance_that_comes_back_while_requests_are_in_flight_there_has_its_state() {
+        Use<String> held = chooseInstance("a");
+        fail("a", 3, Outcome.FAILED);
+        balancer.replace(Map.of("b", 1), Balance.LEAST_REQUESTS, RULES);
+        balancer.replace(Map.of("a", 1, "b", 1), Balance.LEAST_REQUESTS, RULES);
+        assertThat(inFlight("a")).isOne();
+        assertThat(status("a").isInUse()).isFalse();
+        balancer.replace(Map.of("b", 1), Balance.LEAST_REQUESTS, RULES);
+        balancer.end(held);
+        balancer.replace(Map.of("a", 1, "b", 1), Balance.LEAST_REQUESTS, RULES);
+        assertThat(status("a").isInUse()).as("as a new one").isTrue();
+    }
+
+    @Test
+    void a_request_that_is_sent_over_another_connection_is_in_flight_again() {
+        Use<String> use = chooseInstance("a");
+        balancer.resume(use);
+        assertThat(inFlight("a")).isOne();
+        balancer.end(use);
+        balancer.resume(use);
+        assertThat(inFlight("a")).isOne();
+        balancer.end(use);
+        assertThat(inFlight("a")).isZero();
+    }
+
+    @Test
+    void a_probe_that_waits_for_its_client_does_not_delay_the_next_one() {
+        fail("a", 3, Outcome.FAILED);
+        pass(3000);
+        Use<String> slow = choose();
+        assertThat(slow.instance()).isEqualTo("a");
+        pass(999);
+        assertThat(choose().instance()).isEqualTo("b");
+        pass(1);
+        Use<String> next = choose();
+        assertThat(next.instance()).isEqualTo("a");
+        assertThat(balancer.report(slow, Outcome.NONE, now)).isNull();
+        assertThat(balancer.report(next, Outcome.ANSWERED, now)).isEqualTo(new Change<>("a", 0, 3));
+    }
+
+    @Test
+    void what_a_client_does_is_never_a_failure() {
+        for (int i = 0; i < 20; i++) {
+            Use<String> use = chooseInstance("a");
+            pass(60_000);
+            assertThat(balancer.report(use, Outcome.NONE, now)).isNull();
+            balancer.end(use);
+        }
+        for (int i = 0; i < 20; i++) {
+            Use<String> upload = chooseInstance("a");
+            pass(60_000);
+            balancer.sent(upload, now);
+            pass(999);
+            assertThat(leave(upload))
+                    .as("the time since the whole request was sent")
+                    .isNull();
+        }
+        assertThat(status("a").failures()).isZero();
     }
 
     @Test
@@ -339,11 +433,11 @@ class BalancerTest {
     }
 
     private Use<String> choose() {
-        return Objects.requireNonNull(balancer.choose(Set.of(), Integer.MAX_VALUE, now));
+        return Objects.requireNonNull(balancer.choose(Set.of(), null, now));
     }
 
     private Use<String> chooseAfter(String tried) {
-        return Objects.requireNonNull(balancer.choose(Set.of(tried), Integer.MAX_VALUE, now));
+        return Objects.requireNonNull(balancer.choose(Set.of(tried), null, now));
     }
 
     /** A request to this instance, however busy it is. */
@@ -353,12 +447,12 @@ class BalancerTest {
         others.remove(instance);
         return status(instance).asideNanos() == 0
                 ? choose()
-                : Objects.requireNonNull(balancer.choose(others, Integer.MAX_VALUE, now));
+                : Objects.requireNonNull(balancer.choose(others, null, now));
     }
 
     private @Nullable Change<String> leave(Use<String> use) {
         balancer.end(use);
-        return balancer.report(use, Outcome.UNKNOWN, now);
+        return balancer.report(use, Outcome.LEFT, now);
     }
 
     private String request(Outcome outcome) {

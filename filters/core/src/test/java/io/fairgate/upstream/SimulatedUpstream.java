@@ -113,7 +113,7 @@ final class SimulatedUpstream {
     }
 
     private void send(Set<String> tried) {
-        Balancer.Use<String> use = balancer.choose(tried, Integer.MAX_VALUE, now);
+        Balancer.Use<String> use = balancer.choose(tried, null, now);
         if (use == null) {
             done(false);
             return;

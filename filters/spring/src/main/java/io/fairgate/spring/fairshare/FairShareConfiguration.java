@@ -29,7 +29,7 @@ public class FairShareConfiguration {
     }
 
     @Bean
-    PermitPools fairgatePools(Policy policy, PoolFactory factory, PermitPools.Watch watch, InstanceWeights instances) {
+    PermitPools fairgatePools(Policy policy, PoolFactory factory, PermitPools.Watch watch, PoolsPerInstance instances) {
         return new PermitPools(policy, factory, MonotonicScheduler.INSTANCE, watch, instances);
     }
 

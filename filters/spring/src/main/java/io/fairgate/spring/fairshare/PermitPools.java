@@ -49,7 +49,7 @@ public final class PermitPools implements PolicyParticipant {
     private final PoolFactory factory;
     private final Scheduler time;
     private final Watch watch;
-    private final InstanceWeights instances;
+    private final PoolsPerInstance instances;
     /** Also those that are being prepared, and those that the policy no longer names but that are not empty yet. */
     private final Map<String, PermitPool> pools = new ConcurrentSkipListMap<>();
 
@@ -67,7 +67,7 @@ public final class PermitPools implements PolicyParticipant {
     private TenantShares currentShares;
 
     /** Makes each pool of the policy. */
-    public PermitPools(Policy policy, PoolFactory factory, Scheduler time, Watch watch, InstanceWeights instances) {
+    public PermitPools(Policy policy, PoolFactory factory, Scheduler time, Watch watch, PoolsPerInstance instances) {
         this.factory = factory;
         this.time = time;
         this.watch = watch;
@@ -146,7 +146,7 @@ public final class PermitPools implements PolicyParticipant {
         }
     }
 
-    /** Other instances of the upstream are in use than before. */
+    /** The sizes of pools with permits for each instance of the upstream may have changed. */
     private synchronized void resize(String upstream) {
         Policy policy = current;
         policy.poolsPerInstance().forEach((name, of) -> {
@@ -155,25 +155,20 @@ public final class PermitPools implements PolicyParticipant {
             if (of.equals(upstream) && settings != null && pool != null) {
                 PoolSettings sized = sized(name, settings, policy);
                 if (sized.permits() != pool.settings().permits()) {
-                    log.info(
-                            "Pool {} has {} permits now: {} for each instance in use of upstream {}, times its weight.",
-                            name,
-                            sized.permits(),
-                            settings.permits(),
-                            upstream);
+                    log.debug("Pool {} has {} permits now.", name, sized.permits());
                     reconfigure(name, sized, currentShares);
                 }
             }
         });
     }
 
-    /** Of a pool whose permits are those of one instance, with the permits of all instances that are in use. */
+    /** Of a pool whose permits are those of one instance, with the permits that it has now. */
     private PoolSettings sized(String name, PoolSettings settings, Policy policy) {
         String upstream = policy.poolsPerInstance().get(name);
         return upstream == null
                 ? settings
-                : settings.withPermits((int) Math.min(
-                        PoolSettings.MAX_PERMITS, (long) settings.permits() * instances.weightInUse(upstream)));
+                : settings.withPermits(
+                        (int) Math.min(PoolSettings.MAX_PERMITS, instances.size(upstream, name, settings.permits())));
     }
 
     private void leaveUnlessNamed(Policy before) {

@@ -2,9 +2,9 @@ package io.fairgate.spring.forward;
 
 import io.fairgate.spring.proxy.ForwardedFields;
 import io.fairgate.spring.settings.FairgateProperties.Forwarding;
-import io.fairgate.spring.upstream.InstanceAddress;
 import io.fairgate.spring.upstream.LiveUpstream;
 import io.fairgate.spring.upstream.Upstreams;
+import io.fairgate.upstream.Instance;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
@@ -174,7 +174,7 @@ final class DirectRoutes {
         if (whyNone != null) {
             return whyNone;
         }
-        if (several == null && !InstanceAddress.isSecure(to) && !hasScheme(to, "http", "ws")) {
+        if (several == null && !Instance.isSecure(to) && !hasScheme(to, "http", "ws")) {
             return "its URI is not http or https";
         }
         if (several == null && to.getHost() == null) {

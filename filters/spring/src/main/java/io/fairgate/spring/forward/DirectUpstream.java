@@ -1,6 +1,7 @@
 package io.fairgate.spring.forward;
 
 import io.fairgate.spring.upstream.InstanceAddress;
+import io.fairgate.upstream.Instance;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import java.net.InetSocketAddress;
@@ -29,7 +30,7 @@ final class DirectUpstream {
     DirectUpstream(
             InstanceAddress to, HttpClient client, BiFunction<HttpClientRequest, NettyOutbound, Publisher<Void>> send) {
         this.send = send;
-        if (InstanceAddress.isSecure(to.uri())) {
+        if (Instance.isSecure(to.uri())) {
             this.client = client;
             this.base = "https://" + to.uri().getHost()
                     + (to.uri().getPort() < 0 ? "" : ":" + to.uri().getPort());

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.server.reactive.ServerHttpRequest;
@@ -29,19 +30,23 @@ record Attempts(LiveUpstream upstream, ServerWebExchange exchange, Function<Inst
             HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS, HttpMethod.TRACE, HttpMethod.PUT, HttpMethod.DELETE);
 
     Mono<Void> send() {
-        return Mono.defer(() -> next(Exchanges.instances(exchange), List.of()));
+        return Mono.defer(() -> next(Exchanges.instances(exchange), List.of(), null));
     }
 
-    private Mono<Void> next(List<Object> before, List<Object> tried) {
+    /** @param failure of the attempt before; null for the first one */
+    private Mono<Void> next(List<Object> before, List<Object> tried, @Nullable Throwable failure) {
         String pool = Exchanges.pool(exchange);
         InstanceUse use = upstream.choose(before, tried, pool);
         if (use == null) {
             RoomQueue.Place place = upstream.room().enter();
             use = upstream.choose(before, tried, pool); // There may have been room just before the place.
-            if (use == null) {
-                return place.left().then(onEventLoop(Mono.defer(() -> next(before, tried))));
+            if (use == null && (failure == null || upstream.hasOther(tried))) {
+                return place.left().then(onEventLoop(Mono.defer(() -> next(before, tried, failure))));
             }
             place.leave();
+            if (use == null) { // The policy has changed, and has no other instance any more.
+                return Mono.error(failure);
+            }
         }
         return to(use, before, tried);
     }
@@ -64,13 +69,19 @@ record Attempts(LiveUpstream upstream, ServerWebExchange exchange, Function<Inst
                 .onErrorResume(failure -> {
                     boolean isOfClient = use.hasBodyFailed() || Exchanges.isClosed(exchange);
                     use.failed(failure, isOfClient);
+                    Throwable told = isOfClient ? failure : ofInstance(failure);
                     if (isOfClient || !mayRepeat(use, failure, exchange.getRequest()) || !upstream.hasOther(tried)) {
-                        return Mono.error(failure);
+                        return Mono.error(told);
                     }
                     upstream.repeated();
-                    return onEventLoop(Mono.defer(() -> next(before, tried)));
+                    return onEventLoop(Mono.defer(() -> next(before, tried, told)));
                 })
                 .contextWrite(context -> Carried.with(context, use));
+    }
+
+    /** The HTTP client reports a pooled connection that was closed before it was used like a client that has left. */
+    private static Throwable ofInstance(Throwable failure) {
+        return failure instanceof AbortedException ? new IOException(failure.getMessage(), failure) : failure;
     }
 
     /** Whether the request had no effect, or may have it twice: then it must have no body, because bodies are not kept. */

@@ -4,7 +4,11 @@ import io.fairgate.upstream.Outcome;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.timeout.ReadTimeoutException;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.UnknownHostException;
 import java.util.concurrent.TimeoutException;
+import javax.net.ssl.SSLException;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 
@@ -15,8 +19,8 @@ final class Failures {
 
     /** @param isSent whether the attempt had a connection */
     static Outcome outcome(Throwable failure, boolean isSent) {
-        if (!isSent) { // Not when all connections of the gateway to the instance are in use: that is no I/O error.
-            return failure instanceof IOException ? Outcome.UNREACHABLE : Outcome.UNKNOWN;
+        if (!isSent) { // Not when the gateway has no more files, or all of its connections to the instance are in use.
+            return isOfInstance(failure) ? Outcome.UNREACHABLE : Outcome.NONE;
         }
         return failure instanceof IOException
                         || failure instanceof TimeoutException
@@ -24,7 +28,14 @@ final class Failures {
                         || failure instanceof DecoderException
                         || isGatewayTimeout(failure)
                 ? Outcome.FAILED
-                : Outcome.UNKNOWN;
+                : Outcome.NONE;
+    }
+
+    private static boolean isOfInstance(Throwable failure) {
+        return failure instanceof ConnectException
+                || failure instanceof NoRouteToHostException
+                || failure instanceof UnknownHostException
+                || failure instanceof SSLException;
     }
 
     /** As Spring Cloud Gateway reports that an answer did not come in time. */

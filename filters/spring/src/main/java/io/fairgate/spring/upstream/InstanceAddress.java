@@ -1,10 +1,10 @@
 package io.fairgate.spring.upstream;
 
+import io.fairgate.upstream.Instance;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import reactor.netty.transport.AddressUtils;
 
@@ -29,14 +29,8 @@ public record InstanceAddress(URI uri, @Nullable InetAddress ip) {
         return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
     }
 
-    /** Whether requests are sent over TLS. */
-    public static boolean isSecure(URI uri) {
-        String scheme = String.valueOf(uri.getScheme()).toLowerCase(Locale.ROOT);
-        return scheme.equals("https") || scheme.equals("wss");
-    }
-
     private int port() {
-        int standard = isSecure(uri) ? HTTPS_PORT : HTTP_PORT;
+        int standard = Instance.isSecure(uri) ? HTTPS_PORT : HTTP_PORT;
         return uri.getPort() < 0 ? standard : uri.getPort();
     }
 

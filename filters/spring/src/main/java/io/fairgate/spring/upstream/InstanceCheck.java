@@ -1,6 +1,7 @@
 package io.fairgate.spring.upstream;
 
 import io.fairgate.upstream.HealthCheck;
+import io.fairgate.upstream.Instance;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import java.net.InetSocketAddress;
 import reactor.core.publisher.Mono;
@@ -36,7 +37,7 @@ final class InstanceCheck implements InstanceWatch.Check {
     private Mono<Integer> request(InstanceAddress instance, String path) {
         HttpClient own = client;
         String target = path;
-        if (InstanceAddress.isSecure(instance.uri())) {
+        if (Instance.isSecure(instance.uri())) {
             target = instance.base() + path;
         } else {
             InetSocketAddress address = instance.socketAddress();

@@ -6,10 +6,13 @@ import io.fairgate.upstream.Outcome;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import java.time.Duration;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.core.io.buffer.DataBuffer;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.netty.Connection;
 import reactor.netty.channel.AbortedException;
@@ -30,7 +33,8 @@ public final class InstanceUse {
     /** How the HTTP client says that a pooled connection was closed before it was used. */
     private static final String BEFORE_SENDING = AbortedException.beforeSend().getMessage();
 
-    private static final String NO_ANSWER = "no answer before the client left";
+    /** How long an instance may be silent after a client has left. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final LiveUpstream upstream;
     private final Balancer.Use<InstanceAddress> use;
@@ -41,6 +45,8 @@ public final class InstanceUse {
     private volatile boolean isLeft;
     private volatile boolean isOver;
     private volatile boolean hasBodyFailed;
+    private volatile boolean isBodyWhole = true;
+    private volatile Disposable patience = Disposables.disposed();
 
     InstanceUse(LiveUpstream upstream, Balancer.Use<InstanceAddress> use) {
         this.upstream = upstream;
@@ -79,11 +85,16 @@ public final class InstanceUse {
         }
         Channel on = connection.channel();
         channel = on;
+        if (isOver) { // The HTTP client tries once more when a pooled connection was closed before it was used.
+            isOver = false;
+            upstream.resume(use);
+        }
         on.closeFuture().addListener(whenClosed);
     }
 
     private void answered(HttpClientResponse response) {
         isAnswered = true;
+        patience.dispose();
         int status = response.status().code();
         upstream.report(use, isErrorOfGateway(status) ? Outcome.FAILED : Outcome.ANSWERED, "status " + status);
     }
@@ -101,14 +112,13 @@ public final class InstanceUse {
         over();
     }
 
-    /** Not when the HTTP client has taken another connection, because this one was closed before it was used. */
     private void closed(Channel closed) {
         if (closed != channel) {
             return;
         }
         over();
         if (isLeft) {
-            upstream.report(use, Outcome.UNKNOWN, NO_ANSWER);
+            reportLeft();
         }
     }
 
@@ -117,11 +127,21 @@ public final class InstanceUse {
         upstream.end(use);
     }
 
+    private void reportLeft() {
+        patience.dispose();
+        upstream.report(use, isBodyWhole ? Outcome.LEFT : Outcome.NONE, "no answer to a request whose client has left");
+    }
+
     // ---- events of the request ----
 
     /** The body of the request; its failures are those of the client. */
     public Flux<DataBuffer> body(Flux<DataBuffer> received) {
-        return received.doOnError(failure -> hasBodyFailed = true);
+        return received.doOnSubscribe(begun -> isBodyWhole = false)
+                .doOnComplete(() -> {
+                    isBodyWhole = true;
+                    upstream.sent(use);
+                })
+                .doOnError(failure -> hasBodyFailed = true);
     }
 
     /** Whether the client has broken off the body, which fails the attempt. */
@@ -131,17 +151,22 @@ public final class InstanceUse {
 
     /** @param isOfClient whether the client may have caused the failure */
     void failed(Throwable failure, boolean isOfClient) {
-        Outcome outcome = isOfClient ? Outcome.UNKNOWN : Failures.outcome(failure, channel != null);
+        Outcome outcome = isOfClient ? Outcome.NONE : Failures.outcome(failure, channel != null);
         upstream.report(use, outcome, String.valueOf(failure));
         unlessSent();
     }
 
-    /** The client has left, or a filter no longer waits for the answer. Either this sees the end, or the end sees this. */
+    /**
+     * The client has left, or a filter no longer waits for the answer. The upstream may still work on the request, and its connection may
+     * stay open for long, so silence is noted before that ends. Either this sees the end, or the end sees this.
+     */
     void left() {
         isLeft = true;
         unlessSent();
         if (isOver) {
-            upstream.report(use, Outcome.UNKNOWN, NO_ANSWER);
+            reportLeft();
+        } else if (!isAnswered) {
+            patience = upstream.after(PATIENCE, this::reportLeft);
         }
     }
 

@@ -29,7 +29,7 @@ final class InstanceWatch implements DisposableBean {
     /** The JVM or the resolver may keep an answer for longer. */
     private static final Duration LOOKUP = Duration.ofSeconds(5);
 
-    private static final int CHECKS_AT_ONCE = 16;
+    private static final int CHECKS_AT_ONCE = 128;
 
     /** Finds all addresses of a name. Blocks. */
     @FunctionalInterface
@@ -99,7 +99,7 @@ final class InstanceWatch implements DisposableBean {
     /** With TLS the name is left to the HTTP client, which verifies the certificate against it. */
     private static boolean hasName(Instance instance) {
         String host = InstanceAddress.host(instance.uri());
-        return !InstanceAddress.isSecure(instance.uri())
+        return !Instance.isSecure(instance.uri())
                 && !NetUtil.isValidIpV4Address(host)
                 && !NetUtil.isValidIpV6Address(host);
     }
@@ -126,8 +126,15 @@ final class InstanceWatch implements DisposableBean {
 
     private Flux<Void> checks(LiveUpstream upstream, HealthCheck health) {
         Map<InstanceAddress, Integer> failures = new HashMap<>();
-        return Flux.defer(() -> Flux.fromIterable(upstream.status()))
-                .map(InstanceStatus::instance)
+        return Flux.defer(() -> {
+                    List<InstanceAddress> instances = upstream.status().stream()
+                            .map(InstanceStatus::instance)
+                            .toList();
+                    synchronized (failures) {
+                        failures.keySet().retainAll(instances);
+                    }
+                    return Flux.fromIterable(instances);
+                })
                 .flatMap(
                         instance -> check.passes(instance, health)
                                 .doOnNext(passes -> note(upstream, instance, passes, failures)),

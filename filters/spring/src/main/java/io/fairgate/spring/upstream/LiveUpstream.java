@@ -1,14 +1,16 @@
 package io.fairgate.spring.upstream;
 
 import io.fairgate.upstream.Balancer;
+import io.fairgate.upstream.Balancer.Limit;
 import io.fairgate.upstream.Instance;
 import io.fairgate.upstream.InstanceStatus;
 import io.fairgate.upstream.Outcome;
 import io.fairgate.upstream.Upstream;
 import java.net.InetAddress;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.web.server.ServerWebExchange;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -33,7 +36,7 @@ public final class LiveUpstream {
     private final InstanceMeters meters;
 
     /** Of names that have several. Guarded by this. */
-    private final Map<Instance, List<InetAddress>> addresses = new HashMap<>();
+    private final Map<URI, List<InetAddress>> addresses = new HashMap<>();
 
     /** Guarded by this. */
     private final Balancer<InstanceAddress> balancer;
@@ -41,20 +44,22 @@ public final class LiveUpstream {
     /** Requests that wait for room at an instance. */
     private final RoomQueue room = new RoomQueue();
 
-    private final Runnable whenWeightChanges;
+    private final Runnable whenSizeChanges;
+
+    private volatile boolean isGone;
 
     /** The pools with permits for each instance, and how many. Guarded by this. */
     private Map<String, Integer> permitsPerInstance = Map.of();
 
     private volatile Upstream settings;
 
-    /** @param whenWeightChanges called when other instances are in use than before, perhaps also when they are the same */
-    LiveUpstream(String name, Upstream settings, Scheduler time, InstanceMeters meters, Runnable whenWeightChanges) {
+    /** @param whenSizeChanges called when {@link #size} may have changed */
+    LiveUpstream(String name, Upstream settings, Scheduler time, InstanceMeters meters, Runnable whenSizeChanges) {
         this.name = name;
         this.settings = settings;
         this.time = time;
         this.meters = meters;
-        this.whenWeightChanges = whenWeightChanges;
+        this.whenSizeChanges = whenSizeChanges;
         this.balancer = new Balancer<>(weights(settings), settings.balance(), settings.health(), new Random());
     }
 
@@ -78,7 +83,9 @@ public final class LiveUpstream {
         synchronized (this) {
             this.permitsPerInstance = permitsPerInstance;
             settings = next;
-            addresses.keySet().retainAll(next.instances());
+            addresses
+                    .keySet()
+                    .retainAll(next.instances().stream().map(Instance::uri).toList());
             replace();
             if (next.check() == null) {
                 balancer.status(now()).forEach(status -> balancer.setReady(status.instance(), true));
@@ -88,25 +95,46 @@ public final class LiveUpstream {
     }
 
     private void changed() {
-        meters.show(this);
+        if (!isGone) {
+            meters.show(this);
+            whenSizeChanges.run();
+        }
         room.changed();
-        whenWeightChanges.run();
     }
 
-    /** The weights of the instances that are in use, together. */
-    public synchronized int weightInUse() {
-        return balancer.weightInUse();
+    /** The policy no longer names this upstream; requests may still be in flight. */
+    void leave() {
+        isGone = true;
+    }
+
+    /** The policy names it again. */
+    void stay() {
+        isGone = false;
+    }
+
+    synchronized boolean isEmpty() {
+        return balancer.inFlight() == 0;
+    }
+
+    /**
+     * The permits of a pool that has some for each instance: those of the instances in use, and those that are held at the others. Without
+     * the last ones, an instance that hangs would keep all permits of the others.
+     *
+     * @param permits for each instance with weight 1
+     */
+    synchronized long size(String pool, int permits) {
+        return (long) permits * balancer.weightInUse() + balancer.inFlightAside(pool);
     }
 
     /** @param found those of an instance whose host is a name; one address is left to the HTTP client */
     void resolved(Instance instance, List<InetAddress> found) {
-        List<InetAddress> several = found.size() > 1 ? found : List.of();
+        List<InetAddress> several = found.size() > 1 ? inOrder(found) : List.of();
         boolean isNew;
         synchronized (this) {
             isNew = settings.instances().contains(instance)
-                    && !several.equals(addresses.getOrDefault(instance, List.of()));
+                    && !several.equals(addresses.getOrDefault(instance.uri(), List.of()));
             if (isNew) {
-                addresses.put(instance, several);
+                addresses.put(instance.uri(), several);
                 replace();
             }
         }
@@ -120,6 +148,13 @@ public final class LiveUpstream {
         }
     }
 
+    /** Name servers change the order of their answers. */
+    private static List<InetAddress> inOrder(List<InetAddress> found) {
+        return found.stream()
+                .sorted(Comparator.comparing(InetAddress::getHostAddress))
+                .toList();
+    }
+
     private void replace() {
         balancer.replace(weights(settings), settings.balance(), settings.health());
     }
@@ -127,7 +162,7 @@ public final class LiveUpstream {
     private Map<InstanceAddress, Integer> weights(Upstream upstream) {
         Map<InstanceAddress, Integer> weights = new LinkedHashMap<>();
         for (Instance instance : upstream.instances()) {
-            List<InetAddress> several = addresses.getOrDefault(instance, List.of());
+            List<InetAddress> several = addresses.getOrDefault(instance.uri(), List.of());
             several.forEach(ip -> weights.put(new InstanceAddress(instance.uri(), ip), instance.weight()));
             if (several.isEmpty()) {
                 weights.put(new InstanceAddress(instance.uri(), null), instance.weight());
@@ -145,7 +180,8 @@ public final class LiveUpstream {
     void setReady(InstanceAddress instance, boolean isReady) {
         boolean isChanged;
         synchronized (this) {
-            isChanged = balancer.setReady(instance, isReady);
+            // A check may end after the policy has no checks any more.
+            isChanged = settings.check() != null && balancer.setReady(instance, isReady);
         }
         if (isChanged && isReady) {
             log.info("Upstream {}: instance {} passes its checks, and is ready again.", name, instance);
@@ -182,23 +218,15 @@ public final class LiveUpstream {
      * @return null when all that can take the request are full
      */
     synchronized @Nullable InstanceUse choose(List<Object> before, List<Object> tried, @Nullable String pool) {
-        boolean isLimited = pool != null && permitsPerInstance.containsKey(pool);
-        int mostNow = isLimited ? sum(permitsPerInstance.values()) : Integer.MAX_VALUE;
+        Integer permits = pool == null ? null : permitsPerInstance.get(pool);
+        Limit limit = pool == null || permits == null ? null : new Limit(pool, permits);
         List<Object> all = new ArrayList<>(before);
         all.addAll(tried);
-        Balancer.@Nullable Use<InstanceAddress> use = balancer.choose(all, mostNow, now());
+        Balancer.@Nullable Use<InstanceAddress> use = balancer.choose(all, limit, now());
         if (use == null && !before.isEmpty()) {
-            use = balancer.choose(tried, mostNow, now());
+            use = balancer.choose(tried, limit, now());
         }
         return use == null ? null : new InstanceUse(this, use);
-    }
-
-    private static int sum(Collection<Integer> permits) {
-        long sum = 0;
-        for (int each : permits) {
-            sum += each;
-        }
-        return (int) Math.min(Integer.MAX_VALUE, sum);
     }
 
     /** Whether a request may be sent to one more instance. */
@@ -243,9 +271,26 @@ public final class LiveUpstream {
     }
 
     void end(Balancer.Use<InstanceAddress> use) {
+        boolean isSizeChanged;
         synchronized (this) {
             balancer.end(use);
+            isSizeChanged = use.isLimited() && !use.isInstanceInUse();
         }
         room.changed();
+        if (isSizeChanged && !isGone) {
+            whenSizeChanges.run();
+        }
+    }
+
+    synchronized void resume(Balancer.Use<InstanceAddress> use) {
+        balancer.resume(use);
+    }
+
+    synchronized void sent(Balancer.Use<InstanceAddress> use) {
+        balancer.sent(use, now());
+    }
+
+    Disposable after(Duration delay, Runnable task) {
+        return time.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
     }
 }

@@ -39,8 +39,8 @@ final class UpstreamFilter implements GlobalFilter, Ordered {
         }
         LiveUpstream upstream = upstreams.noted(exchange, to);
         if (upstream == null) {
-            return Mono.error(new IllegalStateException("uri: %s://%s (expected: the name of an upstream of the policy)"
-                    .formatted(to.getScheme(), to.getAuthority())));
+            return Mono.error(new IllegalStateException(
+                    "uri: %s (expected: upstream:// and the name of an upstream of the policy)".formatted(to)));
         }
         return upstream.send(exchange, use -> {
             InstanceAddress instance = use.instance();

@@ -2,7 +2,7 @@ package io.fairgate.spring.upstream;
 
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Policy;
-import io.fairgate.spring.fairshare.InstanceWeights;
+import io.fairgate.spring.fairshare.PoolsPerInstance;
 import io.fairgate.spring.policy.PolicyParticipant;
 import java.net.URI;
 import java.util.Collection;
@@ -20,7 +20,7 @@ import reactor.core.scheduler.Scheduler;
  * The upstreams of the policy, by name. A route to one has the URI {@code upstream://NAME}. An upstream stays the same object through
  * every change of the policy, so its instances keep their state.
  */
-public final class Upstreams implements PolicyParticipant, InstanceWeights {
+public final class Upstreams implements PolicyParticipant, PoolsPerInstance {
 
     /** The scheme of the URIs of routes. */
     public static final String SCHEME = "upstream";
@@ -33,7 +33,10 @@ public final class Upstreams implements PolicyParticipant, InstanceWeights {
     /** Also those that are being prepared. */
     private final Map<String, LiveUpstream> upstreams = new ConcurrentSkipListMap<>();
 
-    private volatile Consumer<String> whenWeightChanges = name -> {};
+    /** Those that the policy no longer names, until a later change finds nothing in flight there: they may come back. */
+    private final Map<String, LiveUpstream> leaving = new HashMap<>();
+
+    private volatile Consumer<String> whenSizeChanges = name -> {};
 
     private volatile Policy current;
 
@@ -69,7 +72,10 @@ public final class Upstreams implements PolicyParticipant, InstanceWeights {
     @Nullable
     LiveUpstream noted(ServerWebExchange exchange, URI uri) {
         LiveUpstream noted = exchange.getAttribute(NOTED);
-        return noted != null && noted.name().equals(uri.getAuthority()) ? noted : of(uri);
+        // Spring Cloud Gateway leaves the name out if it could not be that of a host.
+        boolean isNoted =
+                noted != null && (uri.getAuthority() == null || noted.name().equals(uri.getAuthority()));
+        return isNoted ? noted : of(uri);
     }
 
     /** All of them, in the order of their names. */
@@ -87,8 +93,12 @@ public final class Upstreams implements PolicyParticipant, InstanceWeights {
     @Override
     public synchronized void prepare(Policy next) {
         next.upstreams()
-                .forEach((name, settings) -> upstreams.computeIfAbsent(
-                        name, n -> new LiveUpstream(n, settings, time, meters, () -> whenWeightChanges.accept(n))));
+                .forEach((name, settings) -> upstreams.computeIfAbsent(name, n -> {
+                    LiveUpstream known = leaving.remove(n);
+                    return known == null
+                            ? new LiveUpstream(n, settings, time, meters, () -> whenSizeChanges.accept(n))
+                            : known;
+                }));
     }
 
     @Override
@@ -103,6 +113,7 @@ public final class Upstreams implements PolicyParticipant, InstanceWeights {
         next.upstreams().forEach((name, settings) -> {
             LiveUpstream upstream = upstreams.get(name);
             if (upstream != null) {
+                upstream.stay();
                 upstream.reconfigure(settings, permitsPerInstance(name, next));
                 watch.begin(upstream);
             }
@@ -123,23 +134,26 @@ public final class Upstreams implements PolicyParticipant, InstanceWeights {
 
     @Override
     public void whenChanged(Consumer<String> listener) {
-        whenWeightChanges = listener;
+        whenSizeChanges = listener;
     }
 
     @Override
-    public int weightInUse(String name) {
-        LiveUpstream upstream = upstreams.get(name);
-        return upstream == null ? 1 : upstream.weightInUse();
+    public long size(String upstream, String pool, int permits) {
+        LiveUpstream known = upstreams.get(upstream);
+        return known == null ? permits : known.size(pool, permits);
     }
 
     private void retainThoseOf(Policy policy) {
         upstreams.values().removeIf(upstream -> {
             boolean isGone = !policy.upstreams().containsKey(upstream.name());
             if (isGone) {
+                upstream.leave();
                 watch.end(upstream);
                 meters.gone(upstream);
+                leaving.put(upstream.name(), upstream);
             }
             return isGone;
         });
+        leaving.values().removeIf(LiveUpstream::isEmpty);
     }
 }

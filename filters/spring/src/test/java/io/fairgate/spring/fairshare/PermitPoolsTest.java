@@ -58,15 +58,15 @@ class PermitPoolsTest {
             instances);
 
     /** The weights of the instances that are in use, by upstream. */
-    private static final class Weights extends HashMap<String, Integer> implements InstanceWeights {
+    private static final class Weights extends HashMap<String, Integer> implements PoolsPerInstance {
 
         private static final long serialVersionUID = 1L;
 
         private transient Consumer<String> listener = upstream -> {};
 
         @Override
-        public int weightInUse(String upstream) {
-            return getOrDefault(upstream, 1);
+        public long size(String upstream, String pool, int permits) {
+            return (long) permits * getOrDefault(upstream, 1);
         }
 
         @Override
@@ -211,7 +211,7 @@ class PermitPoolsTest {
                         new OddPool(new EmbeddedPermitPool(name, settings, shares, time, listener), network),
                 time,
                 meters,
-                InstanceWeights.NONE);
+                PoolsPerInstance.NONE);
     }
 
     private static void change(PermitPools pools, Policy next) {

@@ -18,6 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,10 +44,7 @@ class InstancesTest {
     private static final Script UNAVAILABLE =
             (client, request) -> client.send("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
 
-    private static final Script RESET = (client, request) -> {
-        client.socket().setSoLinger(true, 0);
-        client.socket().close();
-    };
+    private static final Script RESET = (client, request) -> client.reset();
 
     @RegisterExtension
     static final GatewayPair gateways = new GatewayPair(new RecordingUpstream())
@@ -66,15 +65,25 @@ class InstancesTest {
             .routeTo("upstream://many", "closing", List.of("Path=/closing/**"), List.of("FairShare=close"))
             .routeTo("upstream://many", "free", List.of("Path=/free/**"), List.of())
             .routeTo("upstream://once", "once", List.of("Path=/once/**"), List.of("FairShare=pool"))
-            .routeTo("upstream://once", "again", List.of("Path=/again/**"), List.of("FairShare=pool", "Retry=1"))
-            .set("fairgate.policy.upstreams.each.uris[0]", "http://" + FIRST.name())
-            .set("fairgate.policy.upstreams.each.uris[1]", "http://" + SECOND.name())
-            .set("fairgate.policy.upstreams.each.balance", "round-robin")
-            .set("fairgate.policy.upstreams.each.health.aside", "100ms")
+            .set("fairgate.policy.upstreams.again.uris[0].uri", "http://" + FIRST.name())
+            .set("fairgate.policy.upstreams.again.uris[0].weight", 1000)
+            .set("fairgate.policy.upstreams.again.uris[1]", "http://" + SECOND.name())
+            .set("fairgate.policy.upstreams.again.balance", "round-robin")
+            .set("fairgate.policy.upstreams.again.health.failures", 1000)
+            .routeTo("upstream://again", "again", List.of("Path=/again/**"), List.of("FairShare=pool", "Retry=1"))
+            .set("fairgate.policy.upstreams[my_each.2].uris[0]", "http://" + FIRST.name())
+            .set("fairgate.policy.upstreams[my_each.2].uris[1]", "http://" + SECOND.name())
+            .set("fairgate.policy.upstreams[my_each.2].balance", "round-robin")
+            .set("fairgate.policy.upstreams[my_each.2].health.failures", 2)
+            .set("fairgate.policy.upstreams[my_each.2].health.aside", "100ms")
+            .set("fairgate.policy.upstreams[my_each.2].health.max-aside", "200ms")
             .set("fairgate.policy.pools.each.permits", PER_INSTANCE)
-            .set("fairgate.policy.pools.each.per-instance-of", "each")
+            .set("fairgate.policy.pools.each.per-instance-of", "my_each.2")
             .set("fairgate.policy.pools.each.max-wait", "60s")
-            .routeTo("upstream://each", "each", List.of("Path=/each/**"), List.of("FairShare=each"))
+            // A name that no host has.
+            .routeTo("upstream://my_each.2", "each", List.of("Path=/each/**"), List.of("FairShare=each"))
+            .routeTo("upstream://my_each.2", "late", List.of("Path=/late/**"), List.of("FairShare=each"))
+            .metadata("response-timeout", 300)
             .routeTo("upstream://none", "none", List.of("Path=/none/**"), List.of("FairShare=pool"))
             .route("all", "Path=/**");
 
@@ -85,8 +94,8 @@ class InstancesTest {
         for (Way way : Way.values()) {
             Patience.until("all instances in use, without failures", () -> {
                 answerAtOnce(way, 6);
-                return upstreams(way).all().stream()
-                        .flatMap(upstream -> upstream.status().stream())
+                return Stream.of("many", "once", "my_each.2")
+                        .flatMap(name -> statusOf(way, name).stream())
                         .allMatch(status -> status.isInUse() && status.failures() == 0);
             });
         }
@@ -112,6 +121,10 @@ class InstancesTest {
             for (RecordingClient client : clients) {
                 status(client);
                 client.close();
+            }
+            does(ScriptedInstance.OK);
+            try (RecordingClient client = gateways.connect(way)) {
+                IntStream.range(0, 4).forEach(i -> get(client, "/each/start"));
             }
         } catch (Exception e) {
             throw new IllegalStateException(e);
@@ -284,9 +297,14 @@ class InstancesTest {
     @EnumSource(Way.class)
     void an_instance_that_does_not_answer_in_time_is_put_aside_and_the_request_is_not_sent_again(Way way)
             throws Exception {
-        FIRST.does((client, request) -> Thread.sleep(Patience.LIMIT.toMillis()));
+        int count = 2 * FAILURES + 2;
+        FIRST.does((client, request) -> client.hang());
+        SECOND.does((client, request) -> {
+            Patience.until("all sent", () -> sent() == count);
+            ScriptedInstance.OK.answer(client, request);
+        });
         List<RecordingClient> clients = new ArrayList<>();
-        for (int i = 0; i < 2 * FAILURES + 2; i++) {
+        for (int i = 0; i < count; i++) {
             clients.add(gateways.connect(way).send(request("GET", "/many/x")));
         }
         int late = 0;
@@ -306,16 +324,19 @@ class InstancesTest {
     @ParameterizedTest
     @EnumSource(Way.class)
     void clients_that_break_off_their_bodies_are_not_the_fault_of_an_instance(Way way) throws Exception {
+        List<RecordingClient> clients = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
-            try (RecordingClient client = gateways.connect(way)) {
-                client.send(request("POST", "/many/x", "Content-Length: 100000") + "begin");
-                Patience.until("sent", () -> FIRST.atWork() + SECOND.atWork() == 1);
-                if (i % 2 == 0) {
-                    client.wire().socket().setSoLinger(true, 0);
-                }
-            }
-            Patience.until("broken off", () -> FIRST.atWork() + SECOND.atWork() == 0);
+            clients.add(gateways.connect(way).send(request("POST", "/closing/x", "Content-Length: 100000") + "begin"));
         }
+        Patience.until("sent", () -> FIRST.atWork() + SECOND.atWork() == clients.size());
+        Thread.sleep(1100); // An instance that is silent for a second may be a failed one.
+        for (int i = 0; i < clients.size(); i++) {
+            if (i % 2 == 0) {
+                clients.get(i).wire().socket().setSoLinger(true, 0);
+            }
+            clients.get(i).close();
+        }
+        Patience.until("broken off", () -> FIRST.atWork() + SECOND.atWork() == 0);
         nothingIsInFlight();
         assertThat(status(way)).allMatch(status -> status.failures() == 0 && status.isInUse());
     }
@@ -338,6 +359,24 @@ class InstancesTest {
             nothingIsInFlight();
             assertThat(status(way)).allMatch(status -> status.failures() == 0 && status.isInUse());
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void clients_that_leave_a_silent_instance_have_it_put_aside(Way way) throws Exception {
+        does((client, request) -> client.hang());
+        List<RecordingClient> clients = new ArrayList<>();
+        for (int i = 0; i < 2 * FAILURES + 2; i++) {
+            clients.add(gateways.connect(way).send(request("GET", "/closing/x")));
+        }
+        Patience.until("sent", () -> sent() == clients.size());
+        Thread.sleep(1100);
+        for (RecordingClient client : clients) {
+            client.close();
+        }
+        Patience.until("one is aside", () -> inUse(way).size() == 1);
+        FIRST.stop();
+        SECOND.stop();
     }
 
     /** As long as its upstream works on it, a request of a client that has left counts at its instance, as it holds its permit. */
@@ -364,7 +403,8 @@ class InstancesTest {
 
     @ParameterizedTest
     @EnumSource(Way.class)
-    void a_filter_that_sends_a_request_again_sends_it_to_another_instance(Way way) throws Exception {
+    void a_filter_that_sends_a_request_again_sends_it_to_another_instance_even_if_it_is_not_its_turn(Way way)
+            throws Exception {
         FIRST.does(UNAVAILABLE);
         try (RecordingClient client = gateways.connect(way)) {
             for (int i = 0; i < 20; i++) {
@@ -406,6 +446,7 @@ class InstancesTest {
         Patience.until("both at work", () -> FIRST.most() == PER_INSTANCE && SECOND.most() == PER_INSTANCE);
         FIRST.stop();
         Patience.until("the pool is smaller", () -> pool.settings().permits() == PER_INSTANCE);
+        Patience.until("the one that is stopped has nothing to do", () -> FIRST.atWork() == 0);
         FIRST.start();
         for (Thread client : clients) {
             client.join(Patience.LIMIT.toMillis());
@@ -418,6 +459,34 @@ class InstancesTest {
                 get(client, "/each/x");
                 return pool.settings().permits() == 2 * PER_INSTANCE;
             });
+        }
+    }
+
+    /** Its requests hold their permits until the longest hold. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void an_instance_that_hangs_does_not_keep_the_permits_of_the_others(Way way) throws Exception {
+        FIRST.does((client, request) -> client.hang());
+        PermitPool pool = Objects.requireNonNull(
+                gateways.context(way).getBean(PermitPools.class).get("each"));
+        List<RecordingClient> late = new ArrayList<>();
+        while (FIRST.requests().size() < PER_INSTANCE) {
+            late.add(gateways.connect(way).send(request("GET", "/late/x")));
+            Patience.until("sent", () -> sent() == late.size());
+        }
+        Patience.until(
+                "held at one that is aside",
+                () -> pool.settings().permits() == 2 * PER_INSTANCE
+                        && statusOf(way, "my_each.2").stream().anyMatch(status -> !status.isInUse()));
+        try (RecordingClient client = gateways.connect(way)) {
+            for (int i = 0; i < 50; i++) {
+                assertThat(get(client, "/each/x")).isEqualTo(200);
+            }
+        }
+        FIRST.stop();
+        Patience.until("held no more", () -> pool.settings().permits() == PER_INSTANCE);
+        for (RecordingClient client : late) {
+            client.close();
         }
     }
 
@@ -457,7 +526,11 @@ class InstancesTest {
     }
 
     private static List<InstanceStatus<InstanceAddress>> status(Way way) {
-        LiveUpstream upstream = Objects.requireNonNull(upstreams(way).of(URI.create("upstream://many")));
+        return statusOf(way, "many");
+    }
+
+    private static List<InstanceStatus<InstanceAddress>> statusOf(Way way, String name) {
+        LiveUpstream upstream = Objects.requireNonNull(upstreams(way).of(URI.create("upstream://" + name)));
         return upstream.status();
     }
 

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,7 @@ final class ScriptedInstance implements AutoCloseable {
 
     /** What the instance does with one request, whose body it has read. */
     interface Script {
-        void answer(Wire client, String request) throws Exception;
+        void answer(Answer client, String request) throws Exception;
     }
 
     static final Script OK = (client, request) ->
@@ -125,17 +126,52 @@ final class ScriptedInstance implements AutoCloseable {
             for (Wire.Head head = wire.head(); head != null; head = wire.head()) {
                 requests.add(head.start() + " " + head.values("Host").get(0));
                 most.accumulateAndGet(atWork.incrementAndGet(), Math::max);
+                Answer answer = new Answer(wire);
                 try {
                     if (head.isChunked() || !head.values("Content-Length").isEmpty()) {
                         wire.body(head);
                     }
-                    script.answer(wire, head.start());
+                    script.answer(answer, head.start());
                 } finally {
-                    atWork.decrementAndGet();
+                    answer.begin();
                 }
             }
         } finally {
             open.remove(socket);
+        }
+    }
+
+    /** The answer to one request, which counts as work until it begins: then the gateway may send the next one. */
+    final class Answer {
+
+        private final Wire wire;
+        private final AtomicBoolean hasBegun = new AtomicBoolean();
+
+        Answer(Wire wire) {
+            this.wire = wire;
+        }
+
+        void send(String text) throws IOException {
+            begin();
+            wire.send(text);
+        }
+
+        void reset() throws IOException {
+            wire.socket().setSoLinger(true, 0);
+            wire.close();
+        }
+
+        /** Answers nothing until the instance is stopped. */
+        void hang() throws InterruptedException {
+            while (!wire.socket().isClosed()) {
+                Thread.sleep(5);
+            }
+        }
+
+        private void begin() {
+            if (!hasBegun.getAndSet(true)) {
+                atWork.decrementAndGet();
+            }
         }
     }
 

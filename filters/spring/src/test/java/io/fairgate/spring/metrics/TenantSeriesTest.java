@@ -20,8 +20,8 @@ import io.fairgate.quota.Quota;
 import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.spring.fairshare.ByteBudget;
-import io.fairgate.spring.fairshare.InstanceWeights;
 import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.spring.fairshare.PoolsPerInstance;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.TestTime;
@@ -75,7 +75,7 @@ class TenantSeriesTest {
                             new EmbeddedPermitPool(name, settings, shares, time, listener),
                     time,
                     meters,
-                    InstanceWeights.NONE);
+                    PoolsPerInstance.NONE);
             FairgateGauges gauges = new FairgateGauges(
                     policy.current(),
                     pools,

@@ -17,6 +17,7 @@ import io.fairgate.upstream.InstanceStatus;
 import io.fairgate.upstream.Outcome;
 import io.fairgate.upstream.Upstream;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
@@ -50,6 +51,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
+import reactor.netty.channel.AbortedException;
 
 /** Changes of the policy, lookups and checks, in virtual time. */
 class UpstreamsTest {
@@ -62,6 +64,7 @@ class UpstreamsTest {
     private final Set<String> unready = new HashSet<>();
     private final Map<String, Set<String>> shown = new TreeMap<>();
     private final List<String> counted = new ArrayList<>();
+    private int shows;
     private final InstanceWatch watch = new InstanceWatch(
             time,
             Schedulers.immediate(),
@@ -73,6 +76,7 @@ class UpstreamsTest {
         @Override
         public void show(LiveUpstream upstream) {
             Set<String> all = new HashSet<>();
+            shows++;
             upstream.status().forEach(status -> all.add(status.instance().toString()));
             shown.put(upstream.name(), all);
         }
@@ -117,7 +121,7 @@ class UpstreamsTest {
         change(Map.of("orders", upstream(null, "http://10.0.0.1:1", "http://10.0.0.2:1")));
         LiveUpstream before = upstream("orders");
         Disposable sent = send("GET", use -> Mono.never());
-        fail("10.0.0.1:1");
+        fail(before, "10.0.0.1:1");
         assertThat(inUse("orders")).containsExactly("10.0.0.2:1");
 
         change(Map.of("orders", upstream(null, "http://10.0.0.1:1", "http://10.0.0.2:1", "http://10.0.0.3:1")));
@@ -131,6 +135,27 @@ class UpstreamsTest {
         assertThat(upstreams.of(URI.create("upstream://orders"))).isNull();
         assertThat(shown).containsOnlyKeys("others");
         sent.dispose();
+    }
+
+    @Test
+    void an_upstream_that_is_named_again_has_its_state_as_long_as_requests_are_in_flight() {
+        Map<String, Upstream> policy = Map.of("orders", upstream(null, "http://10.0.0.1:1", "http://10.0.0.2:1"));
+        change(policy);
+        LiveUpstream before = upstream("orders");
+        Disposable held = hold(null);
+        change(Map.of());
+        fail(before, "10.0.0.1:1");
+        assertThat(shown).as("metrics of an upstream that is gone").isEmpty();
+        change(policy);
+        assertThat(inFlight()).isOne();
+        assertThat(inUse("orders")).containsExactly("10.0.0.2:1");
+        assertThat(shown).containsOnlyKeys("orders");
+
+        change(Map.of());
+        held.dispose();
+        change(Map.of());
+        change(policy);
+        assertThat(upstream("orders")).isNotSameAs(before);
     }
 
     @Test
@@ -158,6 +183,21 @@ class UpstreamsTest {
         time.advanceBy(Duration.ofSeconds(5));
         assertThat(inUse("orders")).as("left to the HTTP client").containsExactly("orders.test:9000");
         assertThat(lookups).hasSize(4);
+    }
+
+    @Test
+    void addresses_in_another_order_are_no_change_and_another_weight_keeps_them() {
+        names.put("orders.test", List.of("10.0.0.2", "10.0.0.1"));
+        change(Map.of("orders", upstream(null, "http://orders.test:9000")));
+        int before = shows;
+        names.put("orders.test", List.of("10.0.0.1", "10.0.0.2"));
+        time.advanceBy(Duration.ofSeconds(5));
+        assertThat(lookups).hasSize(2);
+        assertThat(shows).isEqualTo(before);
+
+        names.clear();
+        change(Map.of("orders", Upstream.of(List.of(new Instance(URI.create("http://orders.test:9000"), 7)))));
+        assertThat(inUse("orders")).containsExactly("10.0.0.1:9000", "10.0.0.2:9000");
     }
 
     @Test
@@ -217,7 +257,7 @@ class UpstreamsTest {
         }
         assertThat(counted).isEmpty();
         assertThat(upstream("orders").status()).allMatch(status -> status.failures() == 0 && status.inFlight() == 0);
-        send("POST", use -> Mono.error(new IOException("refused"))).dispose();
+        send("POST", use -> Mono.error(new ConnectException("refused"))).dispose();
         assertThat(counted).hasSize(3).contains("again");
     }
 
@@ -239,6 +279,43 @@ class UpstreamsTest {
         waiting.dispose();
         held.get(1).dispose();
         assertThat(inFlight()).isZero();
+    }
+
+    @Test
+    void a_request_that_waits_for_room_fails_when_no_instance_is_left_for_it() {
+        Policy both = perInstance(new Enforcement(true, Set.of()), "http://10.0.0.1:1", "http://10.0.0.2:1");
+        upstreams.prepare(both);
+        upstreams.commit(both);
+        Disposable held = send("GET", "each", use -> Mono.never());
+        String full = upstream("orders").status().stream()
+                .filter(status -> status.inFlight() == 1)
+                .map(status -> status.instance().toString())
+                .findFirst()
+                .orElseThrow();
+        String other = full.equals("10.0.0.1:1") ? "10.0.0.2:1" : "10.0.0.1:1";
+        List<Throwable> failures = new ArrayList<>();
+        Disposable unused = upstream("orders")
+                .send(
+                        exchange("GET", "each"),
+                        use -> Mono.error(new ConnectException(use.instance().toString())))
+                .subscribe(nothing -> {}, failures::add);
+        assertThat(failures).as("it waits for the one that is full").isEmpty();
+        Policy one = perInstance(new Enforcement(true, Set.of()), "http://" + other);
+        upstreams.prepare(one);
+        upstreams.commit(one);
+        assertThat(failures).singleElement().hasToString("java.net.ConnectException: " + other);
+        held.dispose();
+    }
+
+    @Test
+    void a_connection_that_was_closed_before_it_was_used_is_a_failure_of_the_upstream() {
+        change(Map.of("orders", upstream(null, "http://10.0.0.1:1", "http://10.0.0.2:1")));
+        List<Throwable> failures = new ArrayList<>();
+        Disposable unused = upstream("orders")
+                .send(exchange("POST", null), use -> Mono.error(AbortedException.beforeSend()))
+                .subscribe(nothing -> {}, failures::add);
+        assertThat(counted).containsExactly("again");
+        assertThat(failures).singleElement().isInstanceOf(IOException.class);
     }
 
     @Test
@@ -298,17 +375,18 @@ class UpstreamsTest {
     }
 
     /** Puts an instance aside. */
-    private void fail(String instance) {
+    private static void fail(LiveUpstream upstream, String instance) {
         for (int i = 0; i < 2; i++) {
-            send(
-                            "POST",
+            upstream.send(
+                            exchange("POST", null),
                             use -> Mono.error(
                                     use.instance().toString().equals(instance)
-                                            ? new IOException("refused")
+                                            ? new ConnectException("refused")
                                             : new IllegalStateException("not counted")))
+                    .subscribe(nothing -> {}, failure -> {})
                     .dispose();
         }
-        assertThat(inUse("orders")).doesNotContain(instance);
+        assertThat(inUse(upstream)).doesNotContain(instance);
     }
 
     private Disposable send(String method, Function<InstanceUse, Mono<Void>> attempt) {
@@ -316,6 +394,10 @@ class UpstreamsTest {
     }
 
     private Disposable send(String method, @Nullable String pool, Function<InstanceUse, Mono<Void>> attempt) {
+        return upstream("orders").send(exchange(method, pool), attempt).subscribe(nothing -> {}, failure -> {});
+    }
+
+    private static ServerWebExchange exchange(String method, @Nullable String pool) {
         ServerHttpRequest request = new RequestWithoutConnection(HttpMethod.valueOf(method));
         ServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.get("/"))
                 .mutate()
@@ -324,7 +406,7 @@ class UpstreamsTest {
         if (pool != null) {
             Exchanges.setPool(exchange, pool);
         }
-        return upstream("orders").send(exchange, attempt).subscribe(nothing -> {}, failure -> {});
+        return exchange;
     }
 
     /** A request that Reactor Netty does not serve. */
@@ -361,7 +443,11 @@ class UpstreamsTest {
     }
 
     private List<String> inUse(String name) {
-        return upstream(name).status().stream()
+        return inUse(upstream(name));
+    }
+
+    private static List<String> inUse(LiveUpstream upstream) {
+        return upstream.status().stream()
                 .filter(InstanceStatus::isInUse)
                 .map(status -> status.instance().toString())
                 .toList();

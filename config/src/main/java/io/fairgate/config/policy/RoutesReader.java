@@ -18,6 +18,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -177,12 +178,18 @@ final class RoutesReader {
         boolean isFairShare = filter.name().equals(PolicyKeys.FAIR_SHARE);
         PoolsReader.Pool pool = isFairShare ? pools.pools().get(String.valueOf(filter.argument("pool"))) : null;
         String of = pool == null ? null : pool.perInstanceOf();
-        if (of != null && !of.equals(route.text(Destination.UPSTREAM))) {
+        boolean hasOther = route.has(Destination.UPSTREAM) || route.has(Destination.URIS) || isHttp(route);
+        if (of != null && hasOther && !of.equals(route.text(Destination.UPSTREAM))) {
             filter.written()
                     .value()
                     .warn("this pool has permits for each instance of upstream %s, and the route is to another one"
                             .formatted(of));
         }
+    }
+
+    /** A URI with a mistake is one mistake, and not two. */
+    private static boolean isHttp(Section route) {
+        return route.text(Destination.URI, "").toLowerCase(Locale.ROOT).matches("(http|ws)s?://.*");
     }
 
     private List<RouteComponent> components(List<Value> items, KnownKeys keys) {

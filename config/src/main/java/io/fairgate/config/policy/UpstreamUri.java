@@ -40,6 +40,10 @@ final class UpstreamUri {
         try {
             URI uri = new URI(text);
             String scheme = String.valueOf(uri.getScheme()).toLowerCase(Locale.ROOT);
+            if (scheme.equals(Destination.UPSTREAM)) {
+                value.mistake("upstream: and the name, in the place of uri");
+                return null;
+            }
             boolean isKnown = SCHEMES.contains(scheme) || (mayBeNone && scheme.equals(NO));
             if (!isKnown || uri.getHost() == null) {
                 value.mistake("a URI with http, https, ws or wss and a host, such as http://localhost:9000");

@@ -23,6 +23,9 @@ final class UpstreamsReader {
 
     static final String URI_MEANING = "the URI of an instance, such as http://10.0.0.11:9000";
 
+    private static final int HTTP_PORT = 80;
+    private static final int HTTPS_PORT = 443;
+
     private UpstreamsReader() {}
 
     /**
@@ -93,13 +96,20 @@ final class UpstreamsReader {
         if (!item.isMapping()) {
             String text = item.text(URI_MEANING);
             URI uri = text == null ? null : UpstreamUri.read(item, text, false);
-            return uri == null ? null : new Instance(uri, 1);
+            return uri == null ? null : new Instance(overHttp(uri), 1);
         }
         Section section = Section.open(item, keys);
         Value given = section.get("uri");
         String text = section.text("uri");
         URI uri = given == null || text == null ? null : UpstreamUri.read(given, text, false);
-        return uri == null ? null : new Instance(uri, section.integer("weight", 1));
+        return uri == null ? null : new Instance(overHttp(uri), section.integer("weight", 1));
+    }
+
+    /** Equal for all spellings of one address: {@code ws} is a handshake over {@code http}, and 80 is its port. */
+    private static URI overHttp(URI uri) {
+        boolean isSecure = Instance.isSecure(uri);
+        int port = uri.getPort() == (isSecure ? HTTPS_PORT : HTTP_PORT) ? -1 : uri.getPort();
+        return URI.create((isSecure ? "https" : "http") + "://" + uri.getHost() + (port < 0 ? "" : ":" + port));
     }
 
     private static HealthRules health(@Nullable Value value) {

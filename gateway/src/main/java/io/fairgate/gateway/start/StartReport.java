@@ -19,6 +19,11 @@ public record StartReport(String file, PolicyFile policy, List<Warning> warnings
 
     private static final Logger log = LoggerFactory.getLogger("io.fairgate.gateway.Fairgate");
 
+    private String ofEach(String pool) {
+        String upstream = policy.policy().poolsPerInstance().get(pool);
+        return upstream == null ? "" : " for each instance of " + upstream;
+    }
+
     /**
      * Writes the lines of the report.
      *
@@ -31,7 +36,7 @@ public record StartReport(String file, PolicyFile policy, List<Warning> warnings
         pools.forEach((name, pool) -> log.info(
                 "Pool {}: {}, at most {} waiting, for at most {}",
                 name,
-                PolicyReload.count(pool.permits(), "permit"),
+                PolicyReload.count(pool.permits(), "permit") + ofEach(name),
                 pool.maxWaiting(),
                 DurationText.of(pool.maxWait())));
         log.info(

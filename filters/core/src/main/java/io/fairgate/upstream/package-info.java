@@ -8,7 +8,8 @@
  * others, without a threshold.
  *
  * <p>An instance that fails several times in a row is <b>put aside</b>: for a while it gets no requests. Then it gets one, the
- * <b>probe</b>. If that is answered, the instance is back; otherwise it is put aside for twice as long, up to a bound. Only requests
+ * <b>probe</b>, and one more for each second without an answer. If a probe is answered, the instance is back; if it fails, the instance
+ * is put aside for twice as long, up to a bound. Only requests
  * that were sent after the last change say something about it: those that were in flight before are not counted.
  *
  * <p>Two kinds of failures differ. A connection that cannot be opened says something about the instance only, so all instances but

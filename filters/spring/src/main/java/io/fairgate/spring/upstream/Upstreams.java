@@ -54,7 +54,7 @@ public final class Upstreams implements PolicyParticipant, PoolsPerInstance {
         return SCHEME.equalsIgnoreCase(uri.getScheme());
     }
 
-    /** The upstream that a URI names; null when there is none of this name. */
+    /** Finds the upstream of a URI by its name; null if the policy has no upstream with this name. */
     public @Nullable LiveUpstream of(URI uri) {
         String name = uri.getAuthority();
         return name == null ? null : upstreams.get(name);
@@ -68,7 +68,7 @@ public final class Upstreams implements PolicyParticipant, PoolsPerInstance {
         }
     }
 
-    /** The upstream that a URI names, as it was noted; null when there is none. */
+    /** Finds the upstream of a request: the one that {@link #note} has kept, or by its name; null if the policy has no such upstream. */
     @Nullable
     LiveUpstream noted(ServerWebExchange exchange, URI uri) {
         LiveUpstream noted = exchange.getAttribute(NOTED);

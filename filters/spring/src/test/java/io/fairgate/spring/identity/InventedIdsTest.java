@@ -12,6 +12,7 @@ import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.policy.TokenRules;
 import io.fairgate.shares.ShareSettings;
+import io.fairgate.spring.RequestWithoutConnection;
 import io.fairgate.spring.metrics.FairgateMeters;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.DecisionLog;
@@ -23,7 +24,6 @@ import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.URI;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -37,23 +37,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.core.io.buffer.DataBuffer;
-import org.springframework.http.HttpCookie;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.codec.ServerCodecConfigurer;
-import org.springframework.http.server.reactive.AbstractServerHttpRequest;
-import org.springframework.http.server.reactive.SslInfo;
 import org.springframework.mock.http.server.reactive.MockServerHttpResponse;
-import org.springframework.util.LinkedMultiValueMap;
-import org.springframework.util.MultiValueMap;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.adapter.DefaultServerWebExchange;
 import org.springframework.web.server.i18n.AcceptHeaderLocaleContextResolver;
 import org.springframework.web.server.i18n.LocaleContextResolver;
 import org.springframework.web.server.session.DefaultWebSessionManager;
 import org.springframework.web.server.session.WebSessionManager;
-import reactor.core.publisher.Flux;
 
 /** A million unknown ids. */
 class InventedIdsTest {
@@ -123,11 +116,10 @@ class InventedIdsTest {
         }
     }
 
-    /** Spring's mock throws if its native request is asked for. */
-    private static final class Request extends AbstractServerHttpRequest {
+    private static final class Request extends RequestWithoutConnection {
 
         Request(String tenant) {
-            super(HttpMethod.GET, URI.create("/x"), null, headers(tenant));
+            super(HttpMethod.GET, headers(tenant));
         }
 
         private static HttpHeaders headers(String tenant) {
@@ -139,27 +131,6 @@ class InventedIdsTest {
         @Override
         public InetSocketAddress getRemoteAddress() {
             return PEER;
-        }
-
-        @Override
-        public Flux<DataBuffer> getBody() {
-            return Flux.empty();
-        }
-
-        @Override
-        @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // as it is declared there
-        public <T> T getNativeRequest() {
-            return (T) this;
-        }
-
-        @Override
-        protected MultiValueMap<String, HttpCookie> initCookies() {
-            return new LinkedMultiValueMap<>();
-        }
-
-        @Override
-        protected @Nullable SslInfo initSslInfo() {
-            return null;
         }
     }
 

@@ -7,6 +7,7 @@ import io.fairgate.policy.Enforcement;
 import io.fairgate.policy.Identification;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaTerms;
+import io.fairgate.spring.RequestWithoutConnection;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.testkit.TestTime;
 import io.fairgate.upstream.Balance;
@@ -35,20 +36,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.core.io.buffer.DataBuffer;
-import org.springframework.http.HttpCookie;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
-import org.springframework.http.server.reactive.AbstractServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpRequest;
-import org.springframework.http.server.reactive.SslInfo;
 import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
 import org.springframework.mock.web.server.MockServerWebExchange;
-import org.springframework.util.LinkedMultiValueMap;
-import org.springframework.util.MultiValueMap;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.Disposable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.channel.AbortedException;
@@ -398,7 +392,7 @@ class UpstreamsTest {
     }
 
     private static ServerWebExchange exchange(String method, @Nullable String pool) {
-        ServerHttpRequest request = new RequestWithoutConnection(HttpMethod.valueOf(method));
+        ServerHttpRequest request = new RequestWithoutConnection(HttpMethod.valueOf(method), new HttpHeaders());
         ServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.get("/"))
                 .mutate()
                 .request(request)
@@ -407,35 +401,6 @@ class UpstreamsTest {
             Exchanges.setPool(exchange, pool);
         }
         return exchange;
-    }
-
-    /** A request that Reactor Netty does not serve. */
-    private static final class RequestWithoutConnection extends AbstractServerHttpRequest {
-
-        RequestWithoutConnection(HttpMethod method) {
-            super(method, URI.create("/"), null, new HttpHeaders());
-        }
-
-        @Override
-        public Flux<DataBuffer> getBody() {
-            return Flux.empty();
-        }
-
-        @Override
-        @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // as it is declared there
-        public <T> T getNativeRequest() {
-            return (T) this;
-        }
-
-        @Override
-        protected MultiValueMap<String, HttpCookie> initCookies() {
-            return new LinkedMultiValueMap<>();
-        }
-
-        @Override
-        protected @Nullable SslInfo initSslInfo() {
-            return null;
-        }
     }
 
     private LiveUpstream upstream(String name) {

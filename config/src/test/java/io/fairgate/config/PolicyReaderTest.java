@@ -96,6 +96,7 @@ class PolicyReaderTest {
                         skew: 5s
                         forward: false
                     - client-certificate: { name: san-dns }
+                    - bean: accountOfUser
                   forward-as: none
                   plans: { plan: {} }
                   members:
@@ -121,7 +122,10 @@ class PolicyReaderTest {
                                 false,
                                 new TokenRules("i", "a", "org.tenant", Set.of("ES384"), Duration.ofSeconds(5)),
                                 new KeySetLocation("/keys.json", Duration.ofHours(1))),
-                        new IdentitySource.ClientCertificate(IdentitySource.CertificateName.SAN_DNS));
+                        new IdentitySource.ClientCertificate(IdentitySource.CertificateName.SAN_DNS),
+                        new IdentitySource.Bean(
+                                "accountOfUser",
+                                new IdentitySource.Place("fairgate.yml", 16, "tenants.identify[5].bean")));
         assertThat(read.forwardAs()).isNull();
         assertThat(read.apiKeys().owner(new ApiKeyHash(hex))).isEqualTo(TenantId.of("acme"));
         assertThat(read.certificates()).containsExactly(Map.entry("a.example.com", TenantId.of("acme")));

@@ -3,6 +3,7 @@ package io.fairgate.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.gateway.FairgateProcess.Started;
+import io.fairgate.gateway.library.AccountResolver;
 import io.fairgate.gateway.library.GreetingAutoConfiguration;
 import io.fairgate.gateway.library.GreetingGatewayFilterFactory;
 import java.io.IOException;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A filter of a library in a folder beside the program. */
+/** A filter, and a way to identify tenants, of a library in a folder beside the program. */
 class LibraryIT {
 
     private static final String IMPORTS =
@@ -47,6 +48,7 @@ class LibraryIT {
             jar.putNextEntry(new JarEntry(IMPORTS));
             jar.write(GreetingAutoConfiguration.class.getName().getBytes(StandardCharsets.UTF_8));
             for (Class<?> type : List.of(
+                    AccountResolver.class,
                     GreetingAutoConfiguration.class,
                     GreetingGatewayFilterFactory.class,
                     GreetingGatewayFilterFactory.Config.class)) {
@@ -84,5 +86,34 @@ class LibraryIT {
                 .isEqualTo(
                         file + ":17: routes[0].filters[2]: Greeting: nam would be ignored (expected: name; did you mean"
                                 + " name?)");
+    }
+
+    private String byAccount() {
+        return TestPolicy.identifiedBy("accounts", TestPolicy.onePool(upstream.url(), "permits: 2"));
+    }
+
+    @Test
+    void tenants_are_identified_by_a_bean_of_a_library() throws Exception {
+        Started gateway = fairgate.withLibraries(library()).serve(folder, byAccount());
+        try (RawClient client = new RawClient(gateway.port())) {
+            client.send("GET /fair/1 HTTP/1.1\r\nHost: x\r\nX-Account: a\r\n\r\n");
+            assertThat(client.readUntil("ok")).startsWith("HTTP/1.1 200");
+        }
+        assertThat(String.join("\n", upstream.heads())).containsIgnoringCase("X-Tenant-Id: a\r\n");
+    }
+
+    @Test
+    void without_the_library_check_and_serve_say_which_bean_is_missing_and_where() throws Exception {
+        Path file = Files.writeString(folder.resolve("p.yml"), byAccount());
+        String mistake =
+                file + ":3: tenants.identify[0].bean: no bean \"accounts\" of type TenantResolver (expected: an"
+                        + " application with such a bean, or a library that has it on the class path: docs/identity.md)";
+        Started check = fairgate.start(folder, "check", file.toString());
+        assertThat(check.awaitExit()).isOne();
+        assertThat(check.out().strip()).isEqualTo(mistake);
+
+        Started serve = fairgate.start(folder, "serve", "--config", file.toString(), "--server.port=0");
+        assertThat(serve.awaitExit()).isOne();
+        assertThat(serve.err().strip()).isEqualTo(mistake);
     }
 }

@@ -114,6 +114,22 @@ class ReloadTest {
     }
 
     @Test
+    void a_bean_that_does_not_exist_is_a_mistake_at_its_line() {
+        start(policy());
+        String bean = TestPolicy.identifiedBy("accounts", policy());
+        String mistake =
+                "%s:3: tenants.identify[0].bean: no bean \"accounts\" of type TenantResolver".formatted(file.path());
+
+        Answer report = reload(bean);
+        assertThat(report.status()).isEqualTo(422);
+        assertThat(report.json("mistakes")).startsWith("[" + mistake).doesNotContain(", " + file.path());
+        assertThat(status("/fair/x", "a")).isEqualTo(200);
+
+        report = reload(bean.replace("permits: 2", "permits: 0"));
+        assertThat(report.json("mistakes")).startsWith("[" + mistake).contains("permits: 0");
+    }
+
+    @Test
     void a_file_with_mistakes_changes_nothing_and_is_reported() {
         start(policy());
         Answer report = reload(policy().replace("permits: 2", "permits: 9")

@@ -31,4 +31,9 @@ final class TestPolicy {
                     metadata: { fair-share: false }
                 """.formatted(pool, upstream, upstream);
     }
+
+    /** The same policy with a bean, at line 3, as the only way to identify tenants. */
+    static String identifiedBy(String bean, String policy) {
+        return policy.replace("- header: X-Tenant-Id\n      trusted-from: [127.0.0.0/8]", "- bean: " + bean);
+    }
 }

@@ -23,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -39,13 +40,15 @@ final class IdentityReader {
     private static final String TRUSTED_FROM =
             "a list of the networks whose clients may send this header, such as 127.0.0.0/8";
 
+    private static final String BEAN = "the name of a bean of type TenantResolver";
+
     static final KnownKeys IDENTITY = new KnownKeys(
                     "tenants.identify[]",
                     key("header", TEXT, PolicyKeys.HEADER),
                     key("trusted-from", NOT_EMPTY_LIST, TRUSTED_FROM))
             .and(Stream.of(Kind.values())
                     .filter(kind -> kind != Kind.HEADER)
-                    .map(kind -> key(kind.key(), PART))
+                    .map(kind -> kind == Kind.BEAN ? key(kind.key(), TEXT, BEAN) : key(kind.key(), PART))
                     .toList());
     private static final KnownKeys API_KEY = new KnownKeys(
             "tenants.identify[].api-key",
@@ -77,13 +80,13 @@ final class IdentityReader {
 
     /** The keys of all ways. */
     static Stream<KnownKeys> keys() {
-        return Stream.of(Kind.values()).map(IdentityReader::keysOf);
+        return Stream.of(Kind.values()).map(IdentityReader::keysOf).distinct();
     }
 
-    /** The keys of a way to identify tenants. Those of a plain header are in the item of the list itself. */
+    /** The keys of a way to identify tenants. Those of a plain header and of a bean are in the item of the list itself. */
     private static KnownKeys keysOf(Kind kind) {
         return switch (kind) {
-            case HEADER -> IDENTITY;
+            case HEADER, BEAN -> IDENTITY;
             case API_KEY -> API_KEY;
             case JWT -> JWT;
             case CLIENT_CERTIFICATE -> CLIENT_CERTIFICATE;
@@ -141,14 +144,13 @@ final class IdentityReader {
             case API_KEY -> verified(kind, section, IdentityReader::apiKey);
             case JWT -> verified(kind, section, IdentityReader::token);
             case CLIENT_CERTIFICATE -> verified(kind, section, IdentityReader::certificate);
+            case BEAN -> bean(section);
         };
     }
 
     private static @Nullable IdentitySource verified(
             Kind kind, Section item, Function<Section, @Nullable IdentitySource> reader) {
-        if (item.get("trusted-from") != null) {
-            item.mistake("trusted-from", "beside " + kind.key(), "no trusted-from, which only a plain header has");
-        }
+        refuseNetworks(kind, item);
         Value value = item.get(kind.key());
         if (value != null && !value.isMapping()) {
             // The value is not shown: it may be the key itself.
@@ -156,6 +158,20 @@ final class IdentityReader {
             return null;
         }
         return value == null ? null : reader.apply(Section.open(value, keysOf(kind)));
+    }
+
+    private static void refuseNetworks(Kind kind, Section item) {
+        if (item.get("trusted-from") != null) {
+            item.mistake("trusted-from", "beside " + kind.key(), "no trusted-from, which only a plain header has");
+        }
+    }
+
+    /** Whether there is such a bean is known only where the policy is put in force. */
+    private static @Nullable IdentitySource bean(Section item) {
+        refuseNetworks(Kind.BEAN, item);
+        Value value = Objects.requireNonNull(item.get(Kind.BEAN.key()));
+        String name = item.text(Kind.BEAN.key());
+        return name == null ? null : new IdentitySource.Bean(name, value.placeInPolicy());
     }
 
     private static @Nullable IdentitySource apiKey(Section section) {

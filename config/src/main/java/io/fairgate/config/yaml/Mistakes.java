@@ -4,6 +4,7 @@ import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.config.model.Mistake;
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.Warning;
+import io.fairgate.policy.IdentitySource;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -51,6 +52,10 @@ public final class Mistakes {
     /** The place of a value, for a mistake about another one. */
     String place(Mark mark, String path) {
         return prefix.isEmpty() ? "line %d".formatted(mark.getLine() + 1) : key(path);
+    }
+
+    IdentitySource.Place placeInPolicy(Mark mark, String path) {
+        return new IdentitySource.Place(file, line(mark), printable(key(path), LONGEST_KEY));
     }
 
     private String key(String path) {

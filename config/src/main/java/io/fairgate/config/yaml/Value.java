@@ -1,6 +1,7 @@
 package io.fairgate.config.yaml;
 
 import io.fairgate.config.model.Warning;
+import io.fairgate.policy.IdentitySource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -80,6 +81,11 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
     /** The place of the value, for a mistake about another one. */
     public String place() {
         return mistakes.place(mark, path());
+    }
+
+    /** The place of the value, for a mistake that is found when the policy is put in force. */
+    public IdentitySource.Place placeInPolicy() {
+        return mistakes.placeInPolicy(mark, path());
     }
 
     /** The place with the path of the value. */

@@ -66,8 +66,14 @@ final class PolicySchema {
 
     private PolicySchema() {}
 
-    /** @param reference the text of the reference file */
-    static Map<String, Object> of(String reference) {
+    /** The reference with the item that it only shows in a comment: the gateway itself has no such bean. */
+    static String withBean(String reference) {
+        return reference.replace("    # - bean:", "    - bean:");
+    }
+
+    /** @param file the text of the reference file */
+    static Map<String, Object> of(String file) {
+        String reference = withBean(file);
         PolicySchema schema = new PolicySchema();
         List<String> lines = reference.lines().toList();
         schema.describe(new Yaml().compose(new StringReader(reference)), "", lines);

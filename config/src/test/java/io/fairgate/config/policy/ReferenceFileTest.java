@@ -69,7 +69,7 @@ class ReferenceFileTest {
 
     @Test
     void the_reference_shows_every_key_at_its_place_and_explains_it_there_or_at_another_place() throws IOException {
-        String reference = Files.readString(REFERENCE);
+        String reference = PolicySchema.withBean(Files.readString(REFERENCE));
         Set<String> shown = new HashSet<>();
         collect(new Yaml().compose(new StringReader(reference)), "", shown);
 

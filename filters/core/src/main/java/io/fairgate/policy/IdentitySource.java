@@ -18,7 +18,8 @@ public sealed interface IdentitySource {
         HEADER,
         API_KEY,
         JWT,
-        CLIENT_CERTIFICATE;
+        CLIENT_CERTIFICATE,
+        BEAN;
 
         /** The key in the policy file. */
         public String key() {
@@ -123,6 +124,52 @@ public sealed interface IdentitySource {
         public @Nullable CredentialHeader header() {
             return null;
         }
+    }
+
+    /**
+     * A bean of the application, which identifies tenants in its own way. It applies to requests for which the bean names a tenant. The
+     * bean may read any part of the request; nothing that it reads is removed before the request is forwarded.
+     *
+     * @param name the name of the bean
+     * @param place where the policy names it
+     */
+    record Bean(String name, Place place) implements IdentitySource {
+        public Bean {
+            if (name.isBlank()) {
+                throw new IllegalArgumentException("bean: \"%s\" (expected: the name of a bean)".formatted(name));
+            }
+        }
+
+        /** For a policy that is made by a program. */
+        public Bean(String name) {
+            this(name, Place.IN_A_PROGRAM);
+        }
+
+        @Override
+        public Kind kind() {
+            return Kind.BEAN;
+        }
+
+        @Override
+        public @Nullable CredentialHeader header() {
+            return null;
+        }
+
+        @Override
+        public boolean collidesWith(IdentitySource other) {
+            return other instanceof Bean bean && bean.name.equals(name);
+        }
+    }
+
+    /**
+     * A place in a policy, for errors that are found when the policy is put in force.
+     *
+     * @param file the name of the file; empty without one
+     * @param line from 1; 0 without a file
+     * @param key the path of the key, such as {@code tenants.identify[1].bean}
+     */
+    record Place(String file, int line, String key) {
+        static final Place IN_A_PROGRAM = new Place("", 0, "identify");
     }
 
     /** The kind of name in a certificate that identifies the tenant. */

@@ -9,6 +9,7 @@ import io.fairgate.gateway.policy.PolicySource;
 import io.fairgate.gateway.start.GatewayRun;
 import io.fairgate.gateway.start.StartFailedException;
 import io.fairgate.gateway.start.Version;
+import io.fairgate.policy.IdentitySource;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -92,11 +93,16 @@ public final class CheckCommand implements Callable<Integer> {
             try {
                 PolicyReader.read(file);
             } catch (InvalidPolicyException e) {
-                if (e.readable().routes().stream().allMatch(BuiltIns::areAllOf)) {
+                if (needsNoBeans(e.readable())) {
                     refused.add(CheckedFile.of(file, e, isStrict));
                 }
             }
         }
         return refused;
+    }
+
+    private static boolean needsNoBeans(PolicyFile file) {
+        return file.routes().stream().allMatch(BuiltIns::areAllOf)
+                && file.policy().identification().sources().stream().noneMatch(IdentitySource.Bean.class::isInstance);
     }
 }

@@ -6,6 +6,7 @@ import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.model.Warning;
 import io.fairgate.gateway.lease.LeaseSettings;
+import io.fairgate.spring.autoconfigure.ResolverBeans;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -15,11 +16,12 @@ import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.core.env.Environment;
 
 /** Completes the mistakes and warnings of a policy file by those that only this process can find. */
-record PolicyCheck(RouteCheck routes, UpstreamConnections connections, Environment settings) {
+record PolicyCheck(RouteCheck routes, UpstreamConnections connections, ResolverBeans resolvers, Environment settings) {
 
-    /** Every mistake of a file that cannot be read as a policy, including those of its routes. */
+    /** Every mistake of a file that cannot be read as a policy, including those of its routes, and names of beans that do not exist. */
     List<Mistake> mistakes(String file, InvalidPolicyException invalid) {
         List<Mistake> all = new ArrayList<>(invalid.mistakes());
+        all.addAll(resolvers.unknown(invalid.readable().policy().identification()));
         List<RouteDeclaration> readable = invalid.readable().routes();
         for (Mistake ofRoute : ifBound(() -> routes.namesAndArguments(PolicyRoutes.of(file, readable)))) {
             // The file's mistake may be at an argument of the filter or predicate, and so on another line.

@@ -20,6 +20,7 @@ import io.fairgate.spring.websocket.WebSocketConfiguration;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -78,6 +79,11 @@ public class FairgateAutoConfiguration {
         Policy fairgatePolicy(Environment environment) {
             return policy(ConfigurationPropertySources.get(environment), Binder.get(environment));
         }
+    }
+
+    @Bean
+    ResolverBeans fairgateResolverBeans(ListableBeanFactory beans) {
+        return new ResolverBeans(beans);
     }
 
     /** Throws with every mistake of the properties, and logs the warnings. */

@@ -27,4 +27,9 @@ interface Authenticator {
         /** Forgets the keys that none of these sources names. */
         default void keepOnly(List<IdentitySource> sources) {}
     }
+
+    /** Creates the authenticators by beans of the application. */
+    interface Beans {
+        Authenticator authenticator(IdentitySource.Bean source);
+    }
 }

@@ -11,7 +11,8 @@ import org.springframework.web.server.ServerWebExchange;
 
 /**
  * What an {@link Authenticator} can read of a request: the header that its source declares, and the addresses of the connection and of
- * the client. It cannot read another header, because credentials are removed only from headers that a source declares.
+ * the client. It cannot read another header, because credentials are removed only from headers that a source declares. Only a bean of the
+ * application gets the whole request.
  */
 final class Credential {
 
@@ -45,6 +46,11 @@ final class Credential {
     @Nullable
     SslInfo tls() {
         return exchange.getRequest().getSslInfo();
+    }
+
+    /** The whole request, for a bean of the application. */
+    ServerWebExchange request() {
+        return exchange;
     }
 
     /** Where the request goes on after it had to wait. */

@@ -6,7 +6,10 @@ import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.proxy.ForwardedFields;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.time.MonotonicScheduler;
+import java.security.Principal;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.cloud.gateway.filter.headers.HttpHeadersFilter;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -23,11 +26,25 @@ public class IdentityConfiguration {
     private static final String NIMBUS = "com.nimbusds.jwt.proc.DefaultJWTProcessor";
 
     @Bean
-    TenantIdentifier fairgateTenantIdentifier(PolicyHolder policy, FairgateMeters meters, Decisions decisions) {
+    TenantIdentifier fairgateTenantIdentifier(
+            PolicyHolder policy, FairgateMeters meters, Decisions decisions, TenantResolvers resolvers) {
         Authenticator.Tokens tokens = ClassUtils.isPresent(NIMBUS, null)
                 ? new TokenAuthenticators(meters::keySetFetched, MonotonicScheduler.INSTANCE)
                 : Authenticator.Tokens.NONE;
-        return new TenantIdentifier(policy, tokens, decisions, meters);
+        Authenticator.Beans beans =
+                source -> new ResolverAuthenticator(source.name(), resolvers.get(source), MonotonicScheduler.INSTANCE);
+        return new TenantIdentifier(policy, tokens, beans, decisions, meters);
+    }
+
+    /** Of Spring Security, an optional library. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.springframework.security.core.Authentication")
+    static class PrincipalConfiguration {
+        @Bean
+        @ConditionalOnMissingBean(name = "principal")
+        TenantResolver principal() {
+            return new PrincipalTenantResolver(Principal::getName);
+        }
     }
 
     @Bean

@@ -25,12 +25,14 @@ public final class IdentityRefusedException extends RefusedException {
         MISSING(HttpStatus.UNAUTHORIZED, "The request does not name its tenant."),
         INVALID_KEY(HttpStatus.UNAUTHORIZED, "The API key is not valid."),
         INVALID_TOKEN(HttpStatus.UNAUTHORIZED, "The token is not valid."),
+        /** Of a way of the application's own: {@link TenantResolver}. */
+        INVALID_CREDENTIAL(HttpStatus.UNAUTHORIZED, "The credential is not valid."),
         UNTRUSTED_PEER(HttpStatus.FORBIDDEN, "This address is not trusted to name a tenant in a header."),
         CONTRADICTION(HttpStatus.FORBIDDEN, "The credentials of the request name different tenants."),
         UNKNOWN_TENANT(HttpStatus.FORBIDDEN, "The tenant is unknown."),
         IDENTITY_UNAVAILABLE(
                 HttpStatus.SERVICE_UNAVAILABLE,
-                "The token cannot be verified now: the keys of its issuer are not available.");
+                "The tenant cannot be identified now: what the gateway needs to verify the credential is not available.");
 
         /** The reason in responses, logs and metrics. */
         public final String label = name().toLowerCase(Locale.ROOT).replace('_', '-');

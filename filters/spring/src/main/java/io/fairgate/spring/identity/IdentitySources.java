@@ -39,12 +39,12 @@ public final class IdentitySources {
         }
     }
 
-    IdentitySources(Policy policy, Authenticator.Tokens tokens) {
+    IdentitySources(Policy policy, Authenticator.Tokens tokens, Authenticator.Beans beans) {
         this.policy = policy;
         for (IdentitySource source : policy.identification().sources()) {
             CredentialHeader header = source.header();
             CredentialExtractor extractor = header == null ? null : new CredentialExtractor(header);
-            Authenticator authenticator = authenticator(source, tokens);
+            Authenticator authenticator = authenticator(source, tokens, beans);
             readers.add(new Reader(authenticator, extractor));
             if (header != null && header.forwarding() == Forwarding.REPLACED) {
                 replaced.add(header.name());
@@ -57,7 +57,7 @@ public final class IdentitySources {
         }
     }
 
-    private Authenticator authenticator(IdentitySource source, Authenticator.Tokens tokens) {
+    private Authenticator authenticator(IdentitySource source, Authenticator.Tokens tokens, Authenticator.Beans beans) {
         return switch (source.kind()) {
             case HEADER ->
                 new HeaderAuthenticator(
@@ -66,6 +66,7 @@ public final class IdentitySources {
             case JWT -> tokens.authenticator((IdentitySource.Jwt) source);
             case CLIENT_CERTIFICATE ->
                 new CertificateAuthenticator(((IdentitySource.ClientCertificate) source).name(), policy);
+            case BEAN -> beans.authenticator((IdentitySource.Bean) source);
         };
     }
 

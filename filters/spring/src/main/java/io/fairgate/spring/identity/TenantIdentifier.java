@@ -20,18 +20,25 @@ public final class TenantIdentifier implements PolicyParticipant {
 
     private final PolicyHolder policy;
     private final Authenticator.Tokens tokens;
+    private final Authenticator.Beans beans;
     private final Decisions decisions;
     private final RefusalMeters refusals;
     private volatile IdentitySources sources;
     /** For the policy that is being prepared. Used only by changes of the policy, which run one at a time. */
     private IdentitySources next;
 
-    TenantIdentifier(PolicyHolder policy, Authenticator.Tokens tokens, Decisions decisions, RefusalMeters refusals) {
+    TenantIdentifier(
+            PolicyHolder policy,
+            Authenticator.Tokens tokens,
+            Authenticator.Beans beans,
+            Decisions decisions,
+            RefusalMeters refusals) {
         this.policy = policy;
         this.tokens = tokens;
+        this.beans = beans;
         this.decisions = decisions;
         this.refusals = refusals;
-        this.next = new IdentitySources(policy.current(), tokens);
+        this.next = new IdentitySources(policy.current(), tokens, beans);
         this.sources = next;
     }
 
@@ -42,7 +49,7 @@ public final class TenantIdentifier implements PolicyParticipant {
 
     @Override
     public void prepare(Policy policy) {
-        next = new IdentitySources(policy, tokens);
+        next = new IdentitySources(policy, tokens, beans);
     }
 
     @Override

@@ -40,6 +40,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.codec.ServerCodecConfigurer;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.mock.http.server.reactive.MockServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.adapter.DefaultServerWebExchange;
@@ -54,6 +55,10 @@ class InventedIdsTest {
     private static final int IDS = 1_000_000;
     private static final long MEGABYTE = 1024 * 1024;
     private static final InetSocketAddress PEER = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
+
+    static final Authenticator.Beans NO_BEANS = source -> {
+        throw new AssertionError(source);
+    };
 
     private static final WebSessionManager SESSIONS = new DefaultWebSessionManager();
     private static final ServerCodecConfigurer CODECS = ServerCodecConfigurer.create();
@@ -81,7 +86,7 @@ class InventedIdsTest {
         FairgateMeters meters = new FairgateMeters(policy, registry, 100, MonotonicScheduler.INSTANCE);
         RecordLog audit = new RecordLog(RecordLog.AUDIT, meters.recordsLost(RecordLog.AUDIT), quiet());
         Decisions decisions = new Decisions(policy, new DecisionLog(), audit, InstantSource.system());
-        TenantIdentifier tenants = new TenantIdentifier(policy, Authenticator.Tokens.NONE, decisions, meters);
+        TenantIdentifier tenants = new TenantIdentifier(policy, Authenticator.Tokens.NONE, NO_BEANS, decisions, meters);
         RefusalHandler handler = new RefusalHandler(decisions, meters);
         // First fills everything that is bounded, so that only unbounded growth is measured.
         ask(tenants, handler, 0, 10_000);
@@ -107,13 +112,16 @@ class InventedIdsTest {
 
     private static void ask(TenantIdentifier tenants, RefusalHandler handler, int from, int to) {
         for (int i = from; i < to; i++) {
-            ServerWebExchange exchange = new DefaultServerWebExchange(
-                    new Request("invented-" + i), new MockServerHttpResponse(), SESSIONS, CODECS, LOCALES);
+            ServerWebExchange exchange = exchange(new Request("invented-" + i));
             tenants.require(exchange)
                     .then()
                     .onErrorResume(refused -> handler.handle(exchange, refused))
                     .block();
         }
+    }
+
+    static ServerWebExchange exchange(ServerHttpRequest request) {
+        return new DefaultServerWebExchange(request, new MockServerHttpResponse(), SESSIONS, CODECS, LOCALES);
     }
 
     private static final class Request extends RequestWithoutConnection {

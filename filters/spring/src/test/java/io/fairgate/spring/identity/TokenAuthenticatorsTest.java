@@ -46,7 +46,7 @@ class TokenAuthenticatorsTest {
         FairgateMeters meters = new FairgateMeters(policy, new SimpleMeterRegistry(), 100, new TestTime());
         RecordLog audit = new RecordLog(RecordLog.AUDIT, meters.recordsLost(RecordLog.AUDIT));
         Decisions decisions = new Decisions(policy, new DecisionLog(), audit, InstantSource.system());
-        policy.add(new TenantIdentifier(policy, authenticators, decisions, meters));
+        policy.add(new TenantIdentifier(policy, authenticators, InventedIdsTest.NO_BEANS, decisions, meters));
     }
 
     @Test

@@ -1,0 +1,84 @@
+package io.fairgate.spring.identity;
+
+import io.fairgate.spring.identity.IdentityRefusedException.Reason;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Fuseable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/** Identification by a bean of the application. What fails in the bean refuses the request, and is logged once a minute. */
+final class ResolverAuthenticator implements Authenticator {
+
+    static final int LONGEST_WAIT_SECONDS = 10;
+
+    private static final Logger log = LoggerFactory.getLogger(ResolverAuthenticator.class);
+    private static final long BETWEEN_LOGS = TimeUnit.MINUTES.toNanos(1);
+
+    private final String name;
+    private final TenantResolver resolver;
+    private final Scheduler time;
+    private final AtomicLong nextLog;
+
+    ResolverAuthenticator(String name, TenantResolver resolver, Scheduler time) {
+        this.name = name;
+        this.resolver = resolver;
+        this.time = time;
+        this.nextLog = new AtomicLong(now());
+    }
+
+    @Override
+    public Mono<Authentication> authenticate(Credential credential) {
+        try {
+            Mono<String> tenant =
+                    Objects.requireNonNull(resolver.resolve(credential.request()), "resolve returned null");
+            if (tenant instanceof Fuseable.ScalarCallable<?> known) {
+                String named = (String) known.call();
+                return named == null ? Mono.empty() : Mono.just(authentication(named));
+            }
+            return later(tenant, credential.eventLoop());
+        } catch (Exception e) {
+            throw refusal(e);
+        }
+    }
+
+    private Mono<Authentication> later(Mono<String> tenant, @Nullable Executor eventLoop) {
+        Mono<String> inTime = tenant.timeout(Duration.ofSeconds(LONGEST_WAIT_SECONDS), time);
+        return (eventLoop == null ? inTime : inTime.publishOn(Schedulers.fromExecutor(eventLoop)))
+                .map(ResolverAuthenticator::authentication)
+                .onErrorMap(this::refusal);
+    }
+
+    private static Authentication authentication(String named) {
+        if (!TenantId.isWellFormed(named)) {
+            throw new IdentityRefusedException(Reason.MALFORMED);
+        }
+        return new Authentication(TenantId.of(named), null);
+    }
+
+    private IdentityRefusedException refusal(Throwable failure) {
+        if (failure instanceof IdentityRefusedException refused) {
+            return refused;
+        }
+        long due = nextLog.get();
+        if (now() - due >= 0 && nextLog.compareAndSet(due, now() + BETWEEN_LOGS)) {
+            log.error(
+                    "The bean {} could not identify the tenant of a request, which is refused; failures of the next minute are not logged.",
+                    name,
+                    failure);
+        }
+        return new IdentityRefusedException(Reason.IDENTITY_UNAVAILABLE);
+    }
+
+    private long now() {
+        return time.now(TimeUnit.NANOSECONDS);
+    }
+}

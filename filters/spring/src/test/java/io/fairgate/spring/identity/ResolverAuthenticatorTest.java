@@ -1,0 +1,145 @@
+package io.fairgate.spring.identity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.fairgate.spring.RequestWithoutConnection;
+import io.fairgate.spring.identity.IdentityRefusedException.Reason;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/** What the bean of an application may do, in virtual time. */
+class ResolverAuthenticatorTest {
+
+    private static final Duration LIMIT = Duration.ofSeconds(ResolverAuthenticator.LONGEST_WAIT_SECONDS);
+
+    private static final RequestWithoutConnection REQUEST =
+            new RequestWithoutConnection(HttpMethod.GET, HttpHeaders.EMPTY);
+
+    private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+    private final Logger logger = (Logger) LoggerFactory.getLogger(ResolverAuthenticator.class);
+
+    @BeforeEach
+    void listen() {
+        log.start();
+        logger.addAppender(log);
+        logger.setAdditive(false);
+    }
+
+    @AfterEach
+    void stopListening() {
+        logger.detachAppender(log);
+        logger.setAdditive(true);
+        time.dispose();
+    }
+
+    private Authenticator by(TenantResolver resolver) {
+        return new ResolverAuthenticator("accounts", resolver, time);
+    }
+
+    private static Mono<Authentication> ask(Authenticator authenticator) {
+        return authenticator.authenticate(new Credential(InventedIdsTest.exchange(REQUEST), null));
+    }
+
+    private static @Nullable Reason reason(Authenticator authenticator) {
+        try {
+            ask(authenticator).block();
+            return null;
+        } catch (IdentityRefusedException refused) {
+            return refused.reason();
+        }
+    }
+
+    @Test
+    void a_tenant_that_is_known_at_once_is_emitted_at_once() throws Exception {
+        Callable<?> known = (Callable<?>) ask(by(exchange -> Mono.just("acme")));
+        assertThat(known.call()).isEqualTo(new Authentication(TenantId.of("acme"), null));
+        assertThat(((Callable<?>) ask(by(exchange -> Mono.empty()))).call()).isNull();
+    }
+
+    @Test
+    void text_that_is_no_id_is_malformed_at_once_and_later() {
+        assertThat(reason(by(exchange -> Mono.just("a b")))).isEqualTo(Reason.MALFORMED);
+        assertThat(reason(by(exchange -> Mono.fromSupplier(() -> "a b")))).isEqualTo(Reason.MALFORMED);
+        assertThat(log.list).isEmpty();
+    }
+
+    @Test
+    void a_refusal_of_the_bean_is_the_refusal_of_the_request() {
+        IdentityRefusedException refused = new IdentityRefusedException(Reason.INVALID_CREDENTIAL);
+        for (TenantResolver each : List.<TenantResolver>of(
+                exchange -> Mono.error(refused),
+                exchange -> Mono.<String>error(refused).hide(),
+                exchange -> {
+                    throw refused;
+                })) {
+            assertThatThrownBy(() -> ask(by(each)).block()).isSameAs(refused);
+        }
+        assertThat(log.list).isEmpty();
+    }
+
+    @Test
+    void what_fails_in_the_bean_is_logged_once_a_minute_and_refused() {
+        IllegalStateException failure = new IllegalStateException("no connection");
+        Authenticator throwing = by(exchange -> {
+            throw failure;
+        });
+        Authenticator failing = by(exchange -> Mono.<String>error(failure).hide());
+        Authenticator known = by(exchange -> Mono.error(failure));
+        Authenticator nothing = by(exchange -> null);
+        for (Authenticator each : List.of(throwing, failing, known, nothing)) {
+            log.list.clear();
+            for (int i = 0; i < 3; i++) {
+                assertThat(reason(each)).isEqualTo(Reason.IDENTITY_UNAVAILABLE);
+            }
+            assertThat(log.list).hasSize(1).first().satisfies(line -> {
+                assertThat(line.getFormattedMessage()).contains("bean accounts");
+                assertThat(line.getThrowableProxy().getMessage()).isIn("no connection", "resolve returned null");
+            });
+            time.advanceTimeBy(Duration.ofSeconds(59));
+            assertThat(reason(each)).isEqualTo(Reason.IDENTITY_UNAVAILABLE);
+            assertThat(log.list).hasSize(1);
+            time.advanceTimeBy(Duration.ofSeconds(1));
+            assertThat(reason(each)).isEqualTo(Reason.IDENTITY_UNAVAILABLE);
+            assertThat(log.list).hasSize(2);
+        }
+    }
+
+    @Test
+    void a_bean_that_takes_too_long_is_cancelled_and_the_request_refused() {
+        AtomicBoolean cancelled = new AtomicBoolean();
+        Authenticator silent = by(exchange -> Mono.<String>never().doOnCancel(() -> cancelled.set(true)));
+        StepVerifier.withVirtualTime(() -> ask(silent), () -> time, Long.MAX_VALUE)
+                .expectSubscription()
+                .expectNoEvent(LIMIT.minusMillis(1))
+                .thenAwait(Duration.ofMillis(1))
+                .verifyErrorSatisfies(refused -> assertThat(((IdentityRefusedException) refused).reason())
+                        .isEqualTo(Reason.IDENTITY_UNAVAILABLE));
+        assertThat(cancelled).isTrue();
+    }
+
+    @Test
+    void a_client_that_leaves_cancels_the_bean() {
+        AtomicBoolean cancelled = new AtomicBoolean();
+        Authenticator silent = by(exchange -> Mono.<String>never().doOnCancel(() -> cancelled.set(true)));
+        ask(silent).subscribe().dispose();
+        assertThat(cancelled).isTrue();
+    }
+}

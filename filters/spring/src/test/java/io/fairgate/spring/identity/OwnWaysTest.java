@@ -19,11 +19,14 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -51,6 +54,9 @@ class OwnWaysTest {
                             request.requestHeaders().get("X-Session")))))
             .bindNow();
 
+    /** Of the only route. */
+    private String filter = "FairShare=pool";
+
     private final List<ConfigurableApplicationContext> contexts = new ArrayList<>();
 
     @SpringBootConfiguration(proxyBeanMethods = false)
@@ -75,6 +81,20 @@ class OwnWaysTest {
                         }
                         return tenant;
                     });
+        }
+    }
+
+    /** Notes on which threads requests go on. */
+    @Configuration(proxyBeanMethods = false)
+    static class Threads {
+        static final Queue<String> NAMES = new ConcurrentLinkedQueue<>();
+
+        @Bean
+        GlobalFilter threads() {
+            return (exchange, chain) -> {
+                NAMES.add(Thread.currentThread().getName());
+                return chain.filter(exchange);
+            };
         }
     }
 
@@ -111,7 +131,12 @@ class OwnWaysTest {
     }
 
     private ConfigurableApplicationContext start(Class<?> beans, String... ways) {
-        SpringApplication application = new SpringApplication(Gateway.class, beans);
+        return start(List.of(beans), ways);
+    }
+
+    private ConfigurableApplicationContext start(List<Class<?>> beans, String... ways) {
+        SpringApplication application = new SpringApplication(Gateway.class);
+        application.addPrimarySources(beans);
         application.setLogStartupInfo(false);
         application.setDefaultProperties(Map.of("logging.level.root", "off", "spring.main.banner-mode", "off"));
         List<String> arguments = new ArrayList<>(List.of(
@@ -125,7 +150,7 @@ class OwnWaysTest {
                 "--spring.cloud.gateway.server.webflux.routes[0].id=all",
                 "--spring.cloud.gateway.server.webflux.routes[0].uri=http://127.0.0.1:" + upstream.port(),
                 "--spring.cloud.gateway.server.webflux.routes[0].predicates[0]=Path=/**",
-                "--spring.cloud.gateway.server.webflux.routes[0].filters[0]=FairShare=pool"));
+                "--spring.cloud.gateway.server.webflux.routes[0].filters[0]=" + filter));
         for (String way : ways) {
             arguments.add("--fairgate.policy.tenants.identify" + way);
         }
@@ -170,6 +195,15 @@ class OwnWaysTest {
         assertThat(ask(gateway, "X-Session", "4")).isEqualTo("400 malformed");
         assertThat(ask(gateway, "X-Session", "5")).isEqualTo("401 invalid-credential");
         assertThat(ask(gateway)).isEqualTo("401 missing");
+    }
+
+    @Test
+    void a_request_goes_on_on_its_event_loop_and_not_on_the_thread_of_the_bean() throws Exception {
+        Threads.NAMES.clear();
+        filter = "StripPrefix=0"; // A permit would be granted on the event loop.
+        ConfigurableApplicationContext gateway = start(List.of(Sessions.class, Threads.class), "[0].bean=sessions");
+        assertThat(ask(gateway, "X-Session", "1")).startsWith("200 ");
+        assertThat(Threads.NAMES).hasSize(1).first().asString().startsWith("reactor-http-");
     }
 
     @Test

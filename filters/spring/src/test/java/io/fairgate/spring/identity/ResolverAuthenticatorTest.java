@@ -3,6 +3,7 @@ package io.fairgate.spring.identity;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
@@ -41,12 +42,14 @@ class ResolverAuthenticatorTest {
         log.start();
         logger.addAppender(log);
         logger.setAdditive(false);
+        logger.setLevel(Level.ERROR); // Other tests of this process switch the log off.
     }
 
     @AfterEach
     void stopListening() {
         logger.detachAppender(log);
         logger.setAdditive(true);
+        logger.setLevel(null);
         time.dispose();
     }
 
@@ -130,8 +133,9 @@ class ResolverAuthenticatorTest {
                 .expectSubscription()
                 .expectNoEvent(LIMIT.minusMillis(1))
                 .thenAwait(Duration.ofMillis(1))
-                .verifyErrorSatisfies(refused -> assertThat(((IdentityRefusedException) refused).reason())
-                        .isEqualTo(Reason.IDENTITY_UNAVAILABLE));
+                .expectErrorSatisfies(refused -> assertThat(((IdentityRefusedException) refused).reason())
+                        .isEqualTo(Reason.IDENTITY_UNAVAILABLE))
+                .verify(Duration.ofSeconds(10));
         assertThat(cancelled).isTrue();
     }
 

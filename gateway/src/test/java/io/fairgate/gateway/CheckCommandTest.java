@@ -3,8 +3,8 @@ package io.fairgate.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.config.model.PolicyFile;
-import io.fairgate.gateway.policy.PolicySource;
 import io.fairgate.gateway.start.GatewayRun;
+import io.fairgate.spring.policyfile.PolicySource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

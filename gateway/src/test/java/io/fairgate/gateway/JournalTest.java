@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.config.PolicyReader;
-import io.fairgate.gateway.policy.PolicySource;
 import io.fairgate.gateway.start.GatewayRun;
 import io.fairgate.quota.journal.UnusableJournalException;
+import io.fairgate.spring.policyfile.PolicySource;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

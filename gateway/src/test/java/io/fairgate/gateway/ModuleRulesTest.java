@@ -32,7 +32,8 @@ class ModuleRulesTest {
         "io.fairgate.shares..",
         "io.fairgate.status..",
         "io.fairgate.time..",
-        "io.fairgate.lease.."
+        "io.fairgate.lease..",
+        "io.fairgate.upstream.."
     };
     private static final String TESTKIT = "io.fairgate.testkit..";
     private static final String CONFIG = "io.fairgate.config..";
@@ -112,11 +113,11 @@ class ModuleRulesTest {
             .resideInAnyPackage(REDIS, REDIS_CLIENT, TESTKIT, GATEWAY);
 
     @ArchTest
-    static final ArchRule only_the_reader_of_properties_in_the_starter_knows_config = noClasses()
+    static final ArchRule only_the_rooms_that_read_a_policy_know_config = noClasses()
             .that()
             .resideInAPackage(SPRING)
             .and()
-            .resideOutsideOfPackage("io.fairgate.spring.autoconfigure")
+            .resideOutsideOfPackages("io.fairgate.spring.autoconfigure", "io.fairgate.spring.policyfile")
             .should()
             .dependOnClassesThat()
             .resideInAPackage(CONFIG);

@@ -2,8 +2,8 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.gateway.policy.PolicyReload;
-import io.fairgate.gateway.policy.PolicyReload.Result;
+import io.fairgate.spring.policyfile.PolicyReload;
+import io.fairgate.spring.policyfile.PolicyReload.Result;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.config.PolicyReader;
 import io.fairgate.config.model.InvalidPolicyException;
-import io.fairgate.gateway.policy.PolicyRoutes;
-import io.fairgate.gateway.policy.RouteCheck;
+import io.fairgate.spring.policyfile.PolicyRoutes;
+import io.fairgate.spring.policyfile.RouteCheck;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

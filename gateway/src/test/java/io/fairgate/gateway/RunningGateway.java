@@ -3,10 +3,10 @@ package io.fairgate.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.config.PolicyReader;
-import io.fairgate.gateway.policy.PolicySource;
 import io.fairgate.gateway.start.GatewayRun;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.spring.policyfile.PolicySource;
 import io.fairgate.status.PoolStatus;
 import io.fairgate.testkit.NothingLeft;
 import java.nio.file.Path;

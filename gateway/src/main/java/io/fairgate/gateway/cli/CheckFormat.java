@@ -2,7 +2,7 @@ package io.fairgate.gateway.cli;
 
 import io.fairgate.config.model.Mistake;
 import io.fairgate.config.model.Warning;
-import io.fairgate.gateway.policy.PolicyReload;
+import io.fairgate.spring.policyfile.PolicyReload;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.List;

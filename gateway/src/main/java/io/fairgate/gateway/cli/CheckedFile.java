@@ -3,7 +3,7 @@ package io.fairgate.gateway.cli;
 import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.config.model.Mistake;
 import io.fairgate.config.model.Warning;
-import io.fairgate.gateway.policy.PolicyReload;
+import io.fairgate.spring.policyfile.PolicyReload;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -2,12 +2,12 @@ package io.fairgate.gateway.cli;
 
 import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.gateway.lease.LeaseApiServer;
-import io.fairgate.gateway.policy.PolicyReload;
-import io.fairgate.gateway.policy.PolicySource;
 import io.fairgate.gateway.start.GatewayRun;
 import io.fairgate.gateway.start.StartFailedException;
 import io.fairgate.gateway.start.StartReport;
 import io.fairgate.gateway.start.Version;
+import io.fairgate.spring.policyfile.PolicyReload;
+import io.fairgate.spring.policyfile.PolicySource;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;

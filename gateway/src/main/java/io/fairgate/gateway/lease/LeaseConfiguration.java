@@ -1,11 +1,11 @@
 package io.fairgate.gateway.lease;
 
+import io.fairgate.gateway.check.CheckOnly;
 import io.fairgate.gateway.http.HttpCall;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.http.RouteTable.Route;
 import io.fairgate.gateway.lease.receipt.ReceiptKeys;
 import io.fairgate.gateway.lease.receipt.Receipts;
-import io.fairgate.gateway.policy.CheckOnly;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseCount;
 import io.fairgate.lease.Leases;
@@ -14,6 +14,7 @@ import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.metrics.FairgateMeters;
 import io.fairgate.spring.policy.PolicyHolder;
+import io.fairgate.spring.policyfile.PoolUsers;
 import io.fairgate.spring.refusal.RecordLog;
 import io.fairgate.time.MonotonicScheduler;
 import java.io.IOException;
@@ -51,6 +52,12 @@ public class LeaseConfiguration {
 
         @ConditionalOnBooleanProperty(LeaseSettings.THROTTLE + ".enabled")
         static final class ForThrottle {}
+    }
+
+    /** Clients of the lease port may use any pool. */
+    @Bean
+    PoolUsers poolUsers(LeaseSettings settings) {
+        return () -> settings.enabled() || settings.throttle().enabled();
     }
 
     /** Everything behind the lease port. Beans of type {@code Supplier<List<Route>>} have the routes of its table. */

@@ -1,8 +1,8 @@
 package io.fairgate.gateway.redis;
 
+import io.fairgate.gateway.check.CheckOnly;
 import io.fairgate.gateway.lease.LeaseConfiguration;
 import io.fairgate.gateway.lease.LeaseSettings;
-import io.fairgate.gateway.policy.CheckOnly;
 import io.fairgate.lease.LeasedPools;
 import io.fairgate.redis.RedisPools;
 import io.fairgate.redis.connection.RedisAddress;

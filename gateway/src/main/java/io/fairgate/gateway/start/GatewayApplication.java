@@ -4,10 +4,11 @@ import io.fairgate.gateway.http.HalfClosedClients;
 import io.fairgate.gateway.http.ProxyProtocol;
 import io.fairgate.gateway.lease.LeaseConfiguration;
 import io.fairgate.gateway.log.ClientFaults;
-import io.fairgate.gateway.policy.PolicyFileConfiguration;
 import io.fairgate.gateway.redis.BackendConfiguration;
 import io.fairgate.gateway.throttle.policy.ThrottleConfiguration;
 import io.fairgate.spring.policy.PolicyHolder;
+import io.fairgate.spring.policyfile.PolicyHealth;
+import io.fairgate.spring.policyfile.PolicyReload;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import org.springframework.boot.SpringBootConfiguration;
@@ -25,7 +26,6 @@ import org.springframework.context.annotation.Import;
 @Import({
     StrictHttp.class,
     IdleTimeout.class,
-    PolicyFileConfiguration.class,
     BackendConfiguration.class,
     LeaseConfiguration.class,
     ThrottleConfiguration.class
@@ -35,6 +35,12 @@ class GatewayApplication {
     @Bean
     ClientFaults clientFaults(MeterRegistry registry) {
         return new ClientFaults(registry);
+    }
+
+    /** {@code policy} in the health of the program. */
+    @Bean
+    PolicyHealth policyHealthIndicator(PolicyReload reload) {
+        return new PolicyHealth(reload);
     }
 
     /** For the traffic port only. */

@@ -1,9 +1,9 @@
 package io.fairgate.gateway.start;
 
+import io.fairgate.gateway.check.CheckOnly;
 import io.fairgate.gateway.log.RecordOutput;
-import io.fairgate.gateway.policy.CheckOnly;
-import io.fairgate.gateway.policy.PolicySource;
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.policyfile.PolicySource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -59,6 +59,7 @@ public final class GatewayRun {
                 "--logging.level.root=off",
                 "--logging.level.org.springframework.boot.SpringApplication=error",
                 "--logging.level.io.fairgate.gateway=off",
+                "--logging.level.io.fairgate.spring.policyfile=off",
                 "--logging.level.io.fairgate.audit=off");
         return run(application, options);
     }

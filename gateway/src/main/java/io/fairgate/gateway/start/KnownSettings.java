@@ -50,8 +50,7 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
                     below(ConfigurationPropertyName.of(ClientSettings.PREFIX), ClientSettings.class),
                     below(ConfigurationPropertyName.of(ManagementSettings.PREFIX), ManagementSettings.class),
                     below(ConfigurationPropertyName.of(LogFiles.PREFIX), LogFiles.class),
-                    below(ConfigurationPropertyName.of(LeaseSettings.PREFIX), LeaseSettings.class),
-                    Stream.of(OURS.append("watch-policy")))
+                    below(ConfigurationPropertyName.of(LeaseSettings.PREFIX), LeaseSettings.class))
             .flatMap(names -> names)
             .sorted()
             .toList();

@@ -10,13 +10,14 @@ import org.springframework.util.unit.DataSize;
 /**
  * The settings of the process. The policy holds what an operator changes while the process runs.
  *
+ * @param watchPolicy how often to look whether the policy file has changed; 0 for never
  * @param shutdownGrace how long requests are still served as before after the application was asked to stop
  * @param drainTime how long after that waiting requests are still served
  * @param waitingBodies memory for the bodies of waiting requests, all of them together
  * @param quotas where usage is kept
- * @param accessLog whether each request leaves a record in the log {@code io.fairgate.access}
+ * @param accessLog whether each request leaves a record in the log io.fairgate.access
  * @param ambiguousPaths whether a path that servers read in different ways is refused
- * @param allowTrace whether {@code TRACE} is forwarded like other methods
+ * @param allowTrace whether TRACE is forwarded like other methods
  * @param forwarding how requests are sent to the upstreams
  * @param upstreamBodyIdle how long an upstream may send nothing in the middle of a response
  * @param websocketIdle how long no bytes may pass in a WebSocket
@@ -25,6 +26,7 @@ import org.springframework.util.unit.DataSize;
  */
 @ConfigurationProperties("fairgate")
 public record FairgateProperties(
+        @DefaultValue("1s") DurationSetting watchPolicy,
         @DefaultValue("0s") DurationSetting shutdownGrace,
         @DefaultValue("10s") DurationSetting drainTime,
         @DefaultValue("64MB") DataSize waitingBodies,
@@ -92,6 +94,7 @@ public record FairgateProperties(
 
     public FairgateProperties {
         Duration idle = upstreamBodyIdle.value();
+        require(!watchPolicy.value().isNegative(), "watch-policy", watchPolicy.value(), ">= 0");
         require(!shutdownGrace.value().isNegative(), "shutdown-grace", shutdownGrace.value(), ">= 0");
         require(!drainTime.value().isNegative(), "drain-time", drainTime.value(), ">= 0");
         require(!waitingBodies.isNegative(), "waiting-bodies", waitingBodies, ">= 0");

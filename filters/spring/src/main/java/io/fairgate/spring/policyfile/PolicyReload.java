@@ -1,4 +1,4 @@
-package io.fairgate.gateway.policy;
+package io.fairgate.spring.policyfile;
 
 import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.config.model.Mistake;

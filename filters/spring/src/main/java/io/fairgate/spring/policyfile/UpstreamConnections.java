@@ -1,11 +1,11 @@
-package io.fairgate.gateway.policy;
+package io.fairgate.spring.policyfile;
 
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.model.Warning;
-import io.fairgate.gateway.policy.PolicyRoutes.PolicyRoute;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.policyfile.PolicyRoutes.PolicyRoute;
 import io.fairgate.spring.upstream.Upstreams;
 import io.fairgate.upstream.Instance;
 import io.fairgate.upstream.Upstream;

@@ -1,4 +1,4 @@
-package io.fairgate.gateway.policy;
+package io.fairgate.spring.policyfile;
 
 import io.fairgate.config.routes.Component;
 import java.lang.reflect.Method;
@@ -14,11 +14,11 @@ import org.springframework.cloud.gateway.support.ShortcutConfigurable.ShortcutTy
 import org.springframework.util.StringUtils;
 
 /** Finds out which arguments a factory of filters or predicates uses. */
-final class RouteArguments {
+public final class RouteArguments {
 
     private RouteArguments() {}
 
-    static Component of(String name, ShortcutConfigurable factory) {
+    public static Component of(String name, ShortcutConfigurable factory) {
         Class<?> config =
                 factory instanceof Configurable<?> configurable ? configurable.getConfigClass() : Object.class;
         boolean isDefault = factory.shortcutType() == ShortcutType.DEFAULT;

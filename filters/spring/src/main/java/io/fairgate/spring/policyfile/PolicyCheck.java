@@ -1,22 +1,18 @@
-package io.fairgate.gateway.policy;
+package io.fairgate.spring.policyfile;
 
 import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.config.model.Mistake;
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.model.Warning;
-import io.fairgate.gateway.lease.LeaseSettings;
-import io.fairgate.spring.autoconfigure.ResolverBeans;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.springframework.boot.context.properties.bind.BindException;
-import org.springframework.core.env.Environment;
 
 /** Completes the mistakes and warnings of a policy file by those that only this process can find. */
-record PolicyCheck(RouteCheck routes, UpstreamConnections connections, ResolverBeans resolvers, Environment settings) {
+record PolicyCheck(RouteCheck routes, UpstreamConnections connections, ResolverBeans resolvers, PoolUsers users) {
 
     /** Every mistake of a file that cannot be read as a policy, including those of its routes, and names of beans that do not exist. */
     List<Mistake> mistakes(String file, InvalidPolicyException invalid) {
@@ -52,15 +48,10 @@ record PolicyCheck(RouteCheck routes, UpstreamConnections connections, ResolverB
     List<Warning> warnings(String file, PolicyFile policy) {
         List<Warning> all = new ArrayList<>(policy.warnings());
         all.addAll(ifBound(() -> connections.warnings(file, policy)));
-        if (!mayHaveLeases()) {
+        if (!users.mayBeOthers()) {
             all.addAll(policy.unusedPools());
         }
         all.sort(Comparator.comparingInt(Warning::line));
         return all;
-    }
-
-    private boolean mayHaveLeases() {
-        return Stream.of(LeaseSettings.PREFIX, LeaseSettings.THROTTLE)
-                .anyMatch(api -> settings.getProperty(api + ".enabled", Boolean.class, false));
     }
 }

@@ -1,9 +1,9 @@
-package io.fairgate.gateway.policy;
+package io.fairgate.spring.policyfile;
 
 import io.fairgate.config.model.Mistake;
 import io.fairgate.config.model.Warning;
-import io.fairgate.gateway.policy.PolicyReload.Report;
-import io.fairgate.gateway.policy.PolicyReload.Result;
+import io.fairgate.spring.policyfile.PolicyReload.Report;
+import io.fairgate.spring.policyfile.PolicyReload.Result;
 import java.time.Instant;
 import java.util.List;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;

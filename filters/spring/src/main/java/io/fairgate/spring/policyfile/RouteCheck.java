@@ -1,4 +1,4 @@
-package io.fairgate.gateway.policy;
+package io.fairgate.spring.policyfile;
 
 import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.config.model.Mistake;
@@ -7,7 +7,7 @@ import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.routes.BuiltIns;
 import io.fairgate.config.routes.Component;
 import io.fairgate.config.yaml.Suggestions;
-import io.fairgate.gateway.policy.PolicyRoutes.PolicyRoute;
+import io.fairgate.spring.policyfile.PolicyRoutes.PolicyRoute;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package io.fairgate.gateway.policy;
+package io.fairgate.spring.policyfile;
 
 import org.springframework.cloud.gateway.event.RefreshRoutesEvent;
 import org.springframework.cloud.gateway.event.RefreshRoutesResultEvent;

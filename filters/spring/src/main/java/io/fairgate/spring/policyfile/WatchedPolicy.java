@@ -1,4 +1,4 @@
-package io.fairgate.gateway.policy;
+package io.fairgate.spring.policyfile;
 
 import io.fairgate.config.PolicyWatcher;
 import java.time.Duration;
@@ -15,9 +15,6 @@ final class WatchedPolicy implements SmartLifecycle {
 
     /** @param every how often the file is checked; zero for never */
     WatchedPolicy(PolicySource source, PolicyReload reload, Duration every) {
-        if (every.isNegative()) {
-            throw new IllegalArgumentException("fairgate.watch-policy: %s (expected: >= 0)".formatted(every));
-        }
         this.source = source;
         this.reload = reload;
         this.every = every;

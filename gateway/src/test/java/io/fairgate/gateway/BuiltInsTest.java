@@ -1,12 +1,13 @@
-package io.fairgate.gateway.policy;
+package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.routes.BuiltIns;
 import io.fairgate.config.routes.Component;
-import io.fairgate.gateway.LogLevels;
 import io.fairgate.gateway.start.GatewayRun;
+import io.fairgate.spring.policyfile.PolicySource;
+import io.fairgate.spring.policyfile.RouteArguments;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;

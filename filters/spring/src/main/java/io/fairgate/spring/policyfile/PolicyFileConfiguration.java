@@ -1,0 +1,51 @@
+package io.fairgate.spring.policyfile;
+
+import io.fairgate.policy.Policy;
+import io.fairgate.spring.settings.FairgateProperties;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.cloud.gateway.config.GatewayProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/** What a policy needs of the application: its beans, and if the policy is in a file, its routes, their checks, and its reload. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnBean(Policy.class)
+@Import(ResolverBeans.class)
+public class PolicyFileConfiguration {
+
+    /** Without Spring Cloud Gateway, the policy of a file does not change. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBean(PolicySource.class)
+    @ConditionalOnProperty(name = GatewayProperties.PREFIX + ".enabled", matchIfMissing = true)
+    @Import({
+        LiveRoutes.class,
+        PolicyCheck.class,
+        PolicyEndpoint.class,
+        PolicyReload.class,
+        RouteCheck.class,
+        UpstreamConnections.class
+    })
+    static class PolicyFromFile {
+
+        /** The code of an application may use any pool. */
+        @Bean
+        @ConditionalOnMissingBean
+        PoolUsers fairgatePoolUsers() {
+            return () -> true;
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        PolicyHealth fairgatePolicyHealthIndicator(PolicyReload reload) {
+            return new PolicyHealth(reload);
+        }
+
+        @Bean
+        WatchedPolicy fairgateWatchedPolicy(PolicySource source, PolicyReload reload, FairgateProperties settings) {
+            return new WatchedPolicy(source, reload, settings.watchPolicy().value());
+        }
+    }
+}

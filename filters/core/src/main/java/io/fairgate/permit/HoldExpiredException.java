@@ -10,7 +10,7 @@ public final class HoldExpiredException extends RuntimeException {
     private final String pool;
 
     public HoldExpiredException(String pool, Duration maxHold) {
-        super("pool %s: held for longer than max-hold, %s".formatted(pool, maxHold), null, false, false);
+        super("pool %s: held for longer than max-hold, %s".formatted(pool, maxHold), null, true, false);
         this.pool = pool;
     }
 

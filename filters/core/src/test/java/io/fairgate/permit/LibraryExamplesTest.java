@@ -9,6 +9,7 @@ import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.Leases;
 import io.fairgate.lease.embedded.EmbeddedLeases;
+import io.fairgate.permit.blocking.BlockingPermits;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.shares.TenantShares;
@@ -133,6 +134,27 @@ class LibraryExamplesTest {
         // end
         assertThat(log).containsExactly("at work");
         assertThat(byHand.block()).isEqualTo("select 3");
+    }
+
+    private String query(String what) {
+        return what;
+    }
+
+    @Test
+    void code_that_blocks() throws Exception {
+        PermitPool pool = new EmbeddedPermitPool("database", PoolSettings.ofPermits(10), TenantShares.EQUAL);
+        // example
+        BlockingPermits permits = new BlockingPermits(pool);
+
+        String row = permits.call(PermitRequest.of("acme"), () -> query("select 4"));
+
+        try (HeldPermits held = permits.acquire(PermitRequest.of("acme").withPermits(2))) {
+            log.add(query("select 5"));
+        }
+        // end
+        assertThat(row).isEqualTo("select 4");
+        assertThat(log).containsExactly("select 5");
+        assertThat(NothingLeft.statusOf(pool).inFlight()).isZero();
     }
 
     @Test

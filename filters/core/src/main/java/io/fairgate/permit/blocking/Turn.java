@@ -1,0 +1,165 @@
+package io.fairgate.permit.blocking;
+
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.tenant.TenantId;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * One request of a thread. For the pool, the work is a {@code Mono} that lets the thread go on when it is subscribed to, and completes
+ * when the thread releases the permits.
+ */
+final class Turn implements HeldPermits {
+
+    private final TenantId tenant;
+    private final int permits;
+    private final CountDownLatch decided = new CountDownLatch(1);
+    private final Sinks.Empty<Void> end = Sinks.empty();
+    private final Sinks.Empty<Void> quiesced = Sinks.empty();
+
+    private volatile boolean isReleased;
+
+    /** Guards what follows. The thread that works is interrupted under it, and so never after it has ended its work. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private @Nullable Thread working;
+    private @Nullable Throwable failure;
+
+    Turn(PermitRequest request) {
+        this.tenant = request.tenant();
+        this.permits = request.permits();
+    }
+
+    /** Completes when the thread has ended its work. */
+    Mono<Void> quiesced() {
+        return quiesced.asMono();
+    }
+
+    /** Returns with the permits, or throws. What the pool signals only wakes the thread, so any thread may signal it. */
+    void await(PermitPool pool, PermitRequest request) throws InterruptedException {
+        Mono<Void> work = Mono.defer(() -> {
+            decided.countDown();
+            return end.asMono();
+        });
+        Disposable subscription =
+                pool.withPermit(request.withEventLoop(Runnable::run), work).subscribe(nothing -> {}, this::failed);
+        try {
+            decided.await();
+        } catch (InterruptedException e) {
+            quiesced.tryEmitEmpty();
+            subscription.dispose(); // also if the permits have just come
+            throw e;
+        }
+        throwIfFailed();
+    }
+
+    private void throwIfFailed() {
+        Throwable why = failure();
+        if (why != null) {
+            throw Exceptions.propagate(why);
+        }
+    }
+
+    /** The pool refuses the request, or takes the permits back because they are held for too long. */
+    private void failed(Throwable why) {
+        lock.lock();
+        try {
+            failure = why;
+            if (working != null) {
+                working.interrupt();
+            }
+        } finally {
+            lock.unlock();
+        }
+        decided.countDown();
+    }
+
+    /** Calls the work on this thread, which has its permits. */
+    <T> T call(Callable<T> work) throws Exception {
+        T result;
+        try {
+            begin();
+            result = work.call();
+        } catch (Exception e) {
+            throw withExpiry(e);
+        } finally {
+            finish();
+        }
+        throwIfFailed();
+        return result;
+    }
+
+    /** What the work has thrown, or the end of the hold with that as the suppressed exception. */
+    private Exception withExpiry(Exception thrown) {
+        Throwable expired = failure();
+        if (expired == null || expired == thrown) {
+            return thrown;
+        }
+        expired.addSuppressed(thrown);
+        return Exceptions.propagate(expired);
+    }
+
+    private void begin() {
+        lock.lock();
+        try {
+            throwIfFailed();
+            working = Thread.currentThread();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Releases the permits. An interrupt that told of the end of the hold is taken back, because the work is over. */
+    private void finish() {
+        lock.lock();
+        try {
+            boolean wasTold = working != null && failure != null;
+            working = null;
+            if (wasTold) {
+                Thread.interrupted();
+            }
+        } finally {
+            lock.unlock();
+        }
+        release();
+        quiesced.tryEmitEmpty();
+    }
+
+    private @Nullable Throwable failure() {
+        lock.lock();
+        try {
+            return failure;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public TenantId tenant() {
+        return tenant;
+    }
+
+    @Override
+    public int permits() {
+        return permits;
+    }
+
+    @Override
+    public boolean isHeld() {
+        return !isReleased && failure() == null;
+    }
+
+    @Override
+    public void release() {
+        isReleased = true;
+        end.tryEmitEmpty();
+    }
+}

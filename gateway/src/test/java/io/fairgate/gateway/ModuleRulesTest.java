@@ -40,6 +40,7 @@ class ModuleRulesTest {
     private static final String REDIS = "io.fairgate.redis..";
     private static final String SPRING = "io.fairgate.spring..";
     private static final String CLIENT = "io.fairgate.client..";
+    private static final String BOOT = "io.fairgate.boot..";
     private static final String GATEWAY = "io.fairgate.gateway..";
 
     private static final String SPRING_ITSELF = "org.springframework..";
@@ -144,12 +145,28 @@ class ModuleRulesTest {
             .resideInAnyPackage(SPRING_ITSELF, MICROMETER, TESTKIT, CONFIG, REDIS, SPRING, GATEWAY);
 
     @ArchTest
-    static final ArchRule no_other_module_depends_on_the_client = noClasses()
+    static final ArchRule only_boot_depends_on_the_client = noClasses()
             .that()
-            .resideOutsideOfPackage(CLIENT)
+            .resideOutsideOfPackages(CLIENT, BOOT)
             .should()
             .dependOnClassesThat()
             .resideInAPackage(CLIENT);
+
+    @ArchTest
+    static final ArchRule boot_knows_the_core_and_the_client_only = noClasses()
+            .that()
+            .resideInAPackage(BOOT)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(TESTKIT, CONFIG, REDIS, SPRING, GATEWAY);
+
+    @ArchTest
+    static final ArchRule no_other_module_depends_on_boot = noClasses()
+            .that()
+            .resideOutsideOfPackage(BOOT)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage(BOOT);
 
     @ArchTest
     static final ArchRule no_other_module_depends_on_the_program = noClasses()

@@ -149,11 +149,11 @@ class LibraryExamplesTest {
         String row = permits.call(PermitRequest.of("acme"), () -> query("select 4"));
 
         try (HeldPermits held = permits.acquire(PermitRequest.of("acme").withPermits(2))) {
-            log.add(query("select 5"));
+            log.add(query("select 5") + " with " + held.permits());
         }
         // end
         assertThat(row).isEqualTo("select 4");
-        assertThat(log).containsExactly("select 5");
+        assertThat(log).containsExactly("select 5 with 2");
         assertThat(NothingLeft.statusOf(pool).inFlight()).isZero();
     }
 

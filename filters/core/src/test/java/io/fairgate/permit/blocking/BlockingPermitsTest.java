@@ -227,7 +227,7 @@ class BlockingPermitsTest {
                     end.await();
                     return 1;
                 } catch (InterruptedException e) {
-                    Thread.yield();
+                    LockSupport.parkNanos(1_000);
                 }
             }
         }));
@@ -263,7 +263,7 @@ class BlockingPermitsTest {
             boolean leaves = i % 10 == 0;
             Future<?> future = threads.submit(() -> blocking.call(request, () -> {
                 most.accumulateAndGet(now.incrementAndGet(), Math::max);
-                Thread.yield();
+                LockSupport.parkNanos(1_000);
                 now.decrementAndGet();
                 return done.incrementAndGet();
             }));

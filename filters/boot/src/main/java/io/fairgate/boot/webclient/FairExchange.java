@@ -59,7 +59,11 @@ public final class FairExchange implements ExchangeFilterFunction {
                                                                 "no tenant in the context (expected: .contextWrite(c -> c.put(PermitPool.TENANT, tenantId)))"))))));
     }
 
-    /** @param permits which permits an exchange needs, and of which tenant; must not block */
+    /**
+     * The permits that a function asks for.
+     *
+     * @param permits which permits an exchange needs, and of which tenant; must not block
+     */
     public static FairExchange of(PermitPool pool, Function<? super ClientRequest, PermitRequest> permits) {
         return new FairExchange(pool, request -> Mono.fromSupplier(() -> permits.apply(request)));
     }

@@ -114,7 +114,7 @@ final class HeldExchange extends BaseSubscriber<ClientResponse> {
 
     /** The caller has cancelled; a response whose body it reads it still has. */
     private void left() {
-        if (unread.get() != null || head.scan(Scannable.Attr.TERMINATED) != Boolean.TRUE) {
+        if (unread.get() != null || !head.scanOrDefault(Scannable.Attr.TERMINATED, false)) {
             hold.dispose();
         }
     }

@@ -50,7 +50,7 @@ final class HttpTransport implements Transport {
     @Override
     public Mono<ApiResponse> send(ApiRequest request) {
         return Mono.defer(() -> {
-            String secret = credential == null ? null : credential.value().get();
+            String secret = credential == null ? null : credential.current();
             byte[] body = request.body() == null ? new byte[0] : JSON.writeValueAsBytes(request.body());
             return HttpClient.create(request.waits() ? forWaiting : forOthers)
                     .headers(headers -> fill(headers, request, secret, body))

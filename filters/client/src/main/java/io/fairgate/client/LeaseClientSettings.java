@@ -2,6 +2,7 @@ package io.fairgate.client;
 
 import java.net.URI;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
@@ -41,10 +42,24 @@ public record LeaseClientSettings(URI uri, @Nullable Credential credential, int 
      */
     public record Credential(String header, Supplier<String> value) {
 
+        /** RFC 9110, 5.6.2. */
+        private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
+
         public Credential {
-            if (header.isBlank()) {
-                throw new IllegalArgumentException("header: blank (expected: a name)");
+            if (!NAME.matcher(header).matches()) {
+                throw new IllegalArgumentException(
+                        "header: %s (expected: the name of a header)".formatted(header.isBlank() ? "blank" : header));
             }
+        }
+
+        /** The value for the next call. Errors without it when it would be more than one line, and so begin another header. */
+        String current() {
+            String now = value.get();
+            if (now.chars().anyMatch(Character::isISOControl)) {
+                throw new IllegalStateException(
+                        "credential for %s: with a control character (expected: one line of text)".formatted(header));
+            }
+            return now;
         }
 
         /** Leaves out the value, which is a secret. */

@@ -55,6 +55,7 @@ class LeaseOptionsTest {
                 "uri: with user information (expected: a credential in a header)");
         assertRefused(() -> LeaseClientSettings.at(good).withConnections(0), "connections: 0 (expected: >= 1)");
         assertRefused(
-                () -> LeaseClientSettings.at(good).withCredential(" ", () -> "x"), "header: blank (expected: a name)");
+                () -> LeaseClientSettings.at(good).withCredential(" ", () -> "x"),
+                "header: blank (expected: the name of a header)");
     }
 }

@@ -108,6 +108,20 @@ class OverHttpTest {
     }
 
     @Test
+    void a_credential_of_several_lines_is_not_sent_and_not_shown() {
+        for (String secret : List.of("key\r\nX-Tenant-Id: other", "key\n")) {
+            LeaseClientSettings server =
+                    LeaseClientSettings.at(loopback.uri()).withCredential("X-Api-Key", () -> secret);
+            try (LeaseClient identified = LeaseClient.to(server)) {
+                assertThatExceptionOfType(IllegalStateException.class)
+                        .isThrownBy(() -> identified.acquire(OPTIONS).block(Duration.ofSeconds(30)))
+                        .withMessage("credential for X-Api-Key: with a control character (expected: one line of text)");
+            }
+        }
+        assertThat(loopback.received).isEmpty();
+    }
+
+    @Test
     void a_connection_that_is_closed_before_the_answer_costs_nothing() {
         loopback.next(closed());
         AtomicReference<Lease> lease = new AtomicReference<>();

@@ -6,10 +6,13 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.util.StringUtils;
 
 /**
  * A {@link LeaseClient} where {@code fairgate.lease-client.uri} is set. A bean of type {@link LeaseClientSettings} replaces the
@@ -18,17 +21,22 @@ import org.springframework.context.annotation.Configuration;
  */
 @AutoConfiguration
 @ConditionalOnClass(LeaseClient.class)
+@EnableConfigurationProperties(LeaseClientProperties.class)
 public class LeaseClientAutoConfiguration {
 
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnProperty(LeaseClientProperties.PREFIX + ".uri")
-    @ConditionalOnMissingBean({LeaseClientSettings.class, LeaseClient.class})
-    @EnableConfigurationProperties(LeaseClientProperties.class)
-    static class Settings {
-        @Bean
-        LeaseClientSettings fairgateLeaseClientSettings(LeaseClientProperties properties) {
-            return properties.settings();
+    /** An empty address, as of a variable that is not set, is none. */
+    static final class OnAddress implements Condition {
+        @Override
+        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+            return StringUtils.hasText(context.getEnvironment().getProperty(LeaseClientProperties.PREFIX + ".uri"));
         }
+    }
+
+    @Bean
+    @Conditional(OnAddress.class)
+    @ConditionalOnMissingBean({LeaseClientSettings.class, LeaseClient.class})
+    LeaseClientSettings fairgateLeaseClientSettings(LeaseClientProperties properties) {
+        return properties.settings();
     }
 
     @Bean

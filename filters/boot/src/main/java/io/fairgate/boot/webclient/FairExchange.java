@@ -5,6 +5,7 @@ import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.tenant.TenantId;
+import java.util.Objects;
 import java.util.function.Function;
 import org.springframework.web.reactive.function.client.ClientRequest;
 import org.springframework.web.reactive.function.client.ClientResponse;
@@ -24,12 +25,15 @@ import reactor.core.publisher.Mono;
  *         .contextWrite(c -> c.put(PermitPool.TENANT, TenantId.of("acme")));
  * }</pre>
  *
- * <p>The exchange errors with {@link PermitRefusedException} when the pool refuses it; nothing is sent then. After the maximum hold the
- * connection is closed, and the exchange, or the body, errors with {@link HoldExpiredException}. Cancelling the exchange while it
- * waits frees its place in the queue; cancelling it, or its body, later closes the connection and gives the permits back.
+ * <p>The exchange errors with {@link PermitRefusedException} when the pool refuses it; nothing is sent then. After the maximum hold, the
+ * exchange or the body errors with {@link HoldExpiredException}; {@code retrieve} makes an error of the body the cause of a
+ * {@code WebClientResponseException}. Cancelling the exchange while it waits frees its place in the queue. Cancelling it, or its body, later,
+ * and the end of the hold, close the connection and give the permits back. Java's HttpClient as the connector ({@code
+ * JdkClientHttpConnector}) may go on to read instead of closing.
  *
  * <p>The body must be consumed, or released ({@link ClientResponse#releaseBody}), as WebClient demands in any case. {@code retrieve},
- * {@code exchangeToMono} and {@code exchangeToFlux} do so.
+ * {@code exchangeToMono} and {@code exchangeToFlux} do so, except for a body that is handed out as a publisher ({@code toEntityFlux}) and is
+ * never subscribed to. Its permits come back after the maximum hold.
  *
  * <p>A filter that is added before this one is outside of it: a retry there waits anew for each attempt.
  */
@@ -65,7 +69,10 @@ public final class FairExchange implements ExchangeFilterFunction {
      * @param permits which permits an exchange needs, and of which tenant; must not block
      */
     public static FairExchange of(PermitPool pool, Function<? super ClientRequest, PermitRequest> permits) {
-        return new FairExchange(pool, request -> Mono.fromSupplier(() -> permits.apply(request)));
+        return new FairExchange(
+                pool,
+                request -> Mono.fromSupplier(
+                        () -> Objects.requireNonNull(permits.apply(request), "the permits of an exchange are null")));
     }
 
     @Override

@@ -15,7 +15,6 @@ import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
-import reactor.core.publisher.Sinks.EmitResult;
 import reactor.util.context.Context;
 
 /**
@@ -35,6 +34,7 @@ final class HeldExchange extends BaseSubscriber<ClientResponse> {
     private final AtomicReference<@Nullable ClientResponse> unread = new AtomicReference<>();
 
     private volatile @Nullable Throwable failure;
+    private volatile boolean isRead;
     private volatile Context context = Context.empty();
 
     private HeldExchange(PermitPool pool, PermitRequest permits, Mono<ClientResponse> exchange) {
@@ -72,23 +72,32 @@ final class HeldExchange extends BaseSubscriber<ClientResponse> {
     protected void hookOnNext(ClientResponse response) {
         unread.set(response);
         head.tryEmitValue(response.mutate().body(this::held).build());
-        if (hold.isDisposed()) {
-            stop();
+        if (hold.isDisposed() || failure != null) {
+            stop(); // The exchange was cancelled, and this response came nevertheless.
         }
     }
 
-    /**
-     * The body, which ends the hold, and errors when the pool takes its permits back before. {@code takeUntilOther} cancels the body when
-     * the other source completes, but not when it errors.
-     */
+    /** The body. Its first reader ends the hold; every other one gets an error from WebClient. */
     private Flux<DataBuffer> held(Flux<DataBuffer> body) {
-        return body.doOnSubscribe(read -> unread.set(null))
-                .takeUntilOther(over.asMono())
-                .concatWith(Mono.defer(() -> {
-                    Throwable why = failure;
-                    return why == null ? Mono.empty() : Mono.error(why);
-                }))
-                .doFinally(signal -> end.tryEmitEmpty());
+        return Flux.defer(() -> {
+            if (unread.getAndSet(null) != null) {
+                isRead = true;
+                return untilOver(body).doOnTerminate(end::tryEmitEmpty).doOnCancel(end::tryEmitEmpty);
+            }
+            Throwable why = failure;
+            return isRead || why == null ? body : Flux.error(why);
+        });
+    }
+
+    /**
+     * The body, which errors when the pool takes its permits back. {@code takeUntilOther} cancels the body when the other source
+     * completes, but not when it errors.
+     */
+    private Flux<DataBuffer> untilOver(Flux<DataBuffer> body) {
+        return body.takeUntilOther(over.asMono()).concatWith(Mono.defer(() -> {
+            Throwable why = failure;
+            return why == null ? Mono.empty() : Mono.error(why);
+        }));
     }
 
     @Override
@@ -99,17 +108,19 @@ final class HeldExchange extends BaseSubscriber<ClientResponse> {
     /** The exchange has failed, or the pool has refused it, or has taken its permits back. */
     private void failed(Throwable why) {
         failure = why;
+        end.tryEmitEmpty();
         over.tryEmitEmpty();
         head.tryEmitError(why);
-        end.tryEmitEmpty();
     }
 
     /** After the response, only the end of its body ends the hold. */
     @Override
     protected void hookOnComplete() {
-        if (head.tryEmitEmpty() == EmitResult.OK) {
-            end.tryEmitEmpty();
+        if (head.scanOrDefault(Scannable.Attr.TERMINATED, false)) {
+            return;
         }
+        end.tryEmitEmpty();
+        head.tryEmitEmpty();
     }
 
     /** The caller has cancelled; a response whose body it reads it still has. */
@@ -119,14 +130,17 @@ final class HeldExchange extends BaseSubscriber<ClientResponse> {
         }
     }
 
-    /** Cancels the exchange, or closes the connection of a response that is not read. */
+    /**
+     * Closes the connection of a response that is not read, and cancels the exchange. In this order: WebClient's connector would read the
+     * body to its end when the exchange is cancelled.
+     */
     private void stop() {
-        cancel();
         ClientResponse response = unread.getAndSet(null);
         if (response != null) {
             response.body(BodyExtractors.toDataBuffers())
                     .subscribe(DataBufferUtils::release, ignored -> {})
                     .dispose();
         }
+        cancel();
     }
 }

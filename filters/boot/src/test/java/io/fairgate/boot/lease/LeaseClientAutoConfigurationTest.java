@@ -87,15 +87,49 @@ class LeaseClientAutoConfigurationTest {
     }
 
     @Test
+    void an_empty_address_or_credential_is_none() {
+        applications
+                .withPropertyValues("fairgate.lease-client.uri=", "fairgate.lease-client.credential=key")
+                .run(application -> assertThat(application).hasNotFailed().doesNotHaveBean(LeaseClient.class));
+        applications
+                .withPropertyValues("fairgate.lease-client.uri=http://h", "fairgate.lease-client.credential= ")
+                .run(application -> assertThat(
+                                application.getBean(LeaseClientSettings.class).credential())
+                        .isNull());
+    }
+
+    private void assertRefused(String message, String... properties) {
+        applications
+                .withPropertyValues(properties)
+                .run(application -> assertThat(Objects.requireNonNull(application.getStartupFailure()))
+                        .hasStackTraceContaining(message));
+    }
+
+    @Test
     void a_wrong_setting_is_named() {
-        applications
-                .withPropertyValues("fairgate.lease-client.uri=ftp://127.0.0.1")
-                .run(application -> assertThat(Objects.requireNonNull(application.getStartupFailure()))
-                        .rootCause()
-                        .hasMessage("uri: ftp://127.0.0.1 (expected: http://HOST:PORT or https://HOST:PORT)"));
-        applications
-                .withPropertyValues("fairgate.lease-client.uri=http://h", "fairgate.lease-client.connections=0")
-                .run(application -> assertThat(Objects.requireNonNull(application.getStartupFailure()))
-                        .hasStackTraceContaining("fairgate.lease-client.connections: 0 (expected: >= 1)"));
+        String address = "fairgate.lease-client.uri=http://h";
+        assertRefused(
+                "fairgate.lease-client.uri: ftp://127.0.0.1 (expected: http://HOST:PORT or https://HOST:PORT)",
+                "fairgate.lease-client.uri=ftp://127.0.0.1");
+        assertRefused(
+                "fairgate.lease-client.uri: 127.0.0.1:8000 (expected: http://HOST:PORT or https://HOST:PORT)",
+                "fairgate.lease-client.uri=127.0.0.1:8000");
+        assertRefused(
+                "fairgate.lease-client.uri: missing (expected: http://HOST:PORT, or empty for no client)",
+                "fairgate.lease-client.connections=3");
+        assertRefused(
+                "fairgate.lease-client.connections: 0 (expected: >= 1)",
+                address,
+                "fairgate.lease-client.connections=0");
+        assertRefused(
+                "fairgate.lease-client.header: X Bad (expected: the name of a header)",
+                address,
+                "fairgate.lease-client.header=X Bad",
+                "fairgate.lease-client.credential=key");
+        assertRefused("fairgate.lease-client.credentail", address, "fairgate.lease-client.credentail=key");
+        assertRefused(
+                "fairgate.lease-client.credential: with a control character (expected: one line of text)",
+                address,
+                "fairgate.lease-client.credential=key\r\nX-Tenant-Id: other");
     }
 }

@@ -17,6 +17,7 @@ import io.fairgate.testkit.NothingLeft;
 import io.fairgate.testkit.TestTime;
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -27,13 +28,22 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
+import org.springframework.web.reactive.function.client.ClientRequest;
 import org.springframework.web.reactive.function.client.ClientResponse;
+import org.springframework.web.reactive.function.client.ExchangeFunction;
 import org.springframework.web.reactive.function.client.WebClient;
 import org.springframework.web.reactive.function.client.WebClientRequestException;
+import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
 import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
@@ -56,6 +66,7 @@ class FairExchangeTest {
     private final Sinks.Empty<Void> end = Sinks.empty();
     private final AtomicInteger requests = new AtomicInteger();
     private final AtomicInteger closed = new AtomicInteger();
+    private final AtomicInteger serving = new AtomicInteger();
 
     /** {@code /ok} answers at once, {@code /half} sends one half of the body and waits for {@link #end}, {@code /silent} sends nothing. */
     private final DisposableServer server = HttpServer.create()
@@ -68,7 +79,9 @@ class FairExchangeTest {
                 return switch (request.uri()) {
                     case "/half" ->
                         response.sendString(
-                                Flux.concat(Mono.just("first"), end.asMono().then(Mono.just("second"))));
+                                Flux.concat(Mono.just("first"), end.asMono().then(Mono.just("second")))
+                                        .doOnSubscribe(begun -> serving.incrementAndGet())
+                                        .doFinally(signal -> serving.decrementAndGet()));
                     case "/silent" -> Mono.never();
                     default -> response.sendString(Mono.just("ok"));
                 };
@@ -159,6 +172,110 @@ class FairExchangeTest {
         ClientResponse released =
                 client.get().uri("/ok").exchangeToMono(Mono::just).block();
         assertThat(released).isNotNull();
+    }
+
+    @Test
+    void the_permit_is_free_when_the_caller_learns_of_the_end() {
+        EmbeddedPermitPool noQueue = new EmbeddedPermitPool(
+                "no queue", PoolSettings.ofPermits(1).withMaxWaiting(0), TenantShares.EQUAL, time, PoolListener.NONE);
+        WebClient sequential = client(FairExchange.of(noQueue, request -> PermitRequest.of("acme")));
+        Mono<String> one = sequential.get().uri("/ok").retrieve().bodyToMono(String.class);
+        for (int i = 0; i < 50; i++) {
+            assertThat(one.block()).isEqualTo("ok");
+        }
+        assertThat(one.flatMap(first -> one).block()).isEqualTo("ok");
+        Mono<?> bodiless = sequential.get().uri("/ok").retrieve().toBodilessEntity();
+        assertThat(bodiless.then(one).block()).isEqualTo("ok");
+        Mono<String> failing = one.map(body -> {
+            throw new IllegalStateException("no");
+        });
+        assertThat(failing.onErrorResume(e -> one).block()).isEqualTo("ok");
+    }
+
+    /** A filter outside that makes an error of a response, and a handler that cancels while it gets the response. */
+    @Test
+    void a_response_that_is_left_within_its_own_signal_is_closed() {
+        WebClient strict = client(FairExchange.of(pool, request -> PermitRequest.of("acme")))
+                .mutate()
+                .filters(filters -> filters.add(
+                        0,
+                        (request, next) -> next.exchange(request)
+                                .flatMap(response -> Mono.error(new IllegalStateException("not wanted")))))
+                .build();
+        assertThatThrownBy(() -> strict.get()
+                        .uri("/half")
+                        .retrieve()
+                        .bodyToMono(String.class)
+                        .block())
+                .hasMessage("not wanted");
+        Disposable.Swap leaving = Disposables.swap();
+        leaving.update(client.get()
+                .uri("/half")
+                .exchangeToMono(response -> {
+                    leaving.dispose();
+                    return Mono.never();
+                })
+                .subscribe());
+        Awaitility.await().until(() -> requests.get() == 2);
+        Awaitility.await().untilAsserted(() -> assertThat(serving).hasValue(0));
+        awaitInFlight(0);
+    }
+
+    @Test
+    void with_retrieve_the_end_of_the_hold_is_the_cause() {
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+        get("/half").subscribe(body -> {}, failure::set);
+        Awaitility.await().until(() -> serving.get() == 1);
+        time.advanceBy(HOLD);
+        Awaitility.await().until(() -> failure.get() != null);
+        assertThat(NestedExceptionUtils.getMostSpecificCause(Objects.requireNonNull(failure.get())))
+                .isInstanceOf(HoldExpiredException.class);
+        Awaitility.await().untilAsserted(() -> assertThat(serving).hasValue(0));
+    }
+
+    @Test
+    void a_response_that_comes_after_the_hold_is_released() {
+        AtomicInteger released = new AtomicInteger();
+        AtomicReference<CoreSubscriber<? super ClientResponse>> exchange = new AtomicReference<>();
+        ExchangeFunction ignoringCancel = request -> new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super ClientResponse> subscriber) {
+                exchange.set(subscriber);
+                subscriber.onSubscribe(Operators.emptySubscription());
+            }
+        };
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+        FairExchange.of(pool, request -> PermitRequest.of("acme"))
+                .filter(ClientRequest.create(HttpMethod.GET, URI.create("/")).build(), ignoringCancel)
+                .subscribe(response -> {}, failure::set);
+        time.advanceBy(HOLD);
+        assertThat(failure.get()).isInstanceOf(HoldExpiredException.class);
+        exchange.get()
+                .onNext(ClientResponse.create(HttpStatus.OK)
+                        .body(Flux.<DataBuffer>never().doOnCancel(released::incrementAndGet))
+                        .build());
+        assertThat(released).hasValue(1);
+    }
+
+    @Test
+    void only_the_first_reader_ends_the_hold() {
+        Sinks.Empty<Void> first = Sinks.empty();
+        AtomicReference<@Nullable Throwable> second = new AtomicReference<>();
+        Disposable reading = client.get()
+                .uri("/half")
+                .exchangeToFlux(response -> {
+                    Flux<DataBuffer> body =
+                            response.bodyToFlux(DataBuffer.class).doOnNext(DataBufferUtils::release);
+                    return body.doOnNext(part -> {
+                        first.tryEmitEmpty();
+                        body.subscribe(again -> {}, second::set);
+                    });
+                })
+                .subscribe();
+        first.asMono().block(Duration.ofSeconds(20));
+        Awaitility.await().until(() -> second.get() != null);
+        assertThat(NothingLeft.statusOf(pool).inFlight()).isOne();
+        reading.dispose();
     }
 
     @Test

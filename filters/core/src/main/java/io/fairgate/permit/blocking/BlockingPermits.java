@@ -40,6 +40,7 @@ public final class BlockingPermits {
      * <p>After the maximum hold they are taken back, and {@link HeldPermits#isHeld} is false; the thread is not told. {@link #call} tells it.
      *
      * @throws PermitRefusedException when the pool refuses the request
+     * @throws HoldExpiredException when the maximum hold was over before this thread ran again
      * @throws PoolUnavailableException when the backend of the pool cannot be reached
      * @throws InterruptedException when the thread is interrupted while it waits; its place in the queue is free then
      */
@@ -54,16 +55,18 @@ public final class BlockingPermits {
      * Waits for permits as {@link #acquire} does, calls the work on this thread, and releases the permits.
      *
      * <p>When the work has held them for longer than the maximum hold, this thread is interrupted. The permits come back when the work has
-     * returned or thrown, at the latest after {@link PermitRequest#quiesceWithin}.
+     * returned or thrown, and then {@link PermitRequest#quiesced} has completed if the request has it, at the latest after
+     * {@link PermitRequest#quiesceWithin}. When the work ends, this interrupt is taken back. An interrupt by other code that comes after it
+     * cannot be told from it, and is taken back as well.
      *
-     * @throws HoldExpiredException when the maximum hold was over before the work ended, whatever the work returned; what it threw
-     *     is suppressed in this exception
+     * @throws HoldExpiredException when the maximum hold was over before the work ended, whatever the work returned; an exception
+     *     that it threw is suppressed in this one
      * @throws Exception what the work throws, or what {@link #acquire} throws
      */
     public <T> T call(PermitRequest request, Callable<T> work) throws Exception {
         requireThreadThatMayBlock();
         Turn turn = new Turn(request);
-        turn.await(pool, request.quiesced() == null ? request.withQuiesced(turn.quiesced()) : request);
+        turn.await(pool, turn.quiescing(request));
         return turn.call(work);
     }
 

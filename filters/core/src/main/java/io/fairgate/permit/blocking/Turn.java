@@ -19,6 +19,9 @@ import reactor.core.publisher.Sinks;
  */
 final class Turn implements HeldPermits {
 
+    /** The call in which a thread is. */
+    private static final ThreadLocal<@Nullable Turn> CURRENT = new ThreadLocal<>();
+
     private final TenantId tenant;
     private final int permits;
     private final CountDownLatch decided = new CountDownLatch(1);
@@ -26,11 +29,14 @@ final class Turn implements HeldPermits {
     private final Sinks.Empty<Void> quiesced = Sinks.empty();
 
     private volatile boolean isReleased;
+    private volatile boolean hasBegun;
+    private @Nullable Turn outer;
 
     /** Guards what follows. The thread that works is interrupted under it, and so never after it has ended its work. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private @Nullable Thread working;
+    private boolean wasInterrupted;
     private @Nullable Throwable failure;
 
     Turn(PermitRequest request) {
@@ -38,9 +44,12 @@ final class Turn implements HeldPermits {
         this.permits = request.permits();
     }
 
-    /** Completes when the thread has ended its work. */
-    Mono<Void> quiesced() {
-        return quiesced.asMono();
+    /** The request as the pool gets it: after the end of the hold, its permits come back when this thread has ended its work. */
+    PermitRequest quiescing(PermitRequest request) {
+        Mono<Void> ofWork = quiesced.asMono();
+        Mono<Void> ofCaller = request.quiesced();
+        return request.withQuiesced(
+                ofCaller == null ? ofWork : ofWork.then(Mono.defer(() -> hasBegun ? ofCaller : Mono.empty())));
     }
 
     /** Returns with the permits, or throws. What the pool signals only wakes the thread, so any thread may signal it. */
@@ -51,14 +60,17 @@ final class Turn implements HeldPermits {
         });
         Disposable subscription =
                 pool.withPermit(request.withEventLoop(Runnable::run), work).subscribe(nothing -> {}, this::failed);
+        boolean isHeld = false;
         try {
             decided.await();
-        } catch (InterruptedException e) {
-            quiesced.tryEmitEmpty();
-            subscription.dispose(); // also if the permits have just come
-            throw e;
+            throwIfFailed();
+            isHeld = true;
+        } finally {
+            if (!isHeld) {
+                quiesced.tryEmitEmpty(); // No work begins.
+                subscription.dispose(); // Also if the permits have just come to a thread that is interrupted.
+            }
         }
-        throwIfFailed();
     }
 
     private void throwIfFailed() {
@@ -74,6 +86,7 @@ final class Turn implements HeldPermits {
         try {
             failure = why;
             if (working != null) {
+                wasInterrupted = working.isInterrupted();
                 working.interrupt();
             }
         } finally {
@@ -111,26 +124,47 @@ final class Turn implements HeldPermits {
         lock.lock();
         try {
             throwIfFailed();
+            hasBegun = true;
             working = Thread.currentThread();
+            outer = CURRENT.get();
+            CURRENT.set(this);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Releases the permits. An interrupt that told of the end of the hold is taken back, because the work is over. */
+    /**
+     * Releases the permits. An interrupt that told of the end of the hold is taken back, because the work is over; one that the thread
+     * had before stays, and one that told of the end of an outer hold is repeated.
+     */
     private void finish() {
-        lock.lock();
-        try {
-            boolean wasTold = working != null && failure != null;
-            working = null;
+        if (hasBegun) {
+            boolean wasTold;
+            lock.lock();
+            try {
+                working = null;
+                wasTold = failure != null && !wasInterrupted;
+            } finally {
+                lock.unlock();
+            }
             if (wasTold) {
                 Thread.interrupted();
             }
-        } finally {
-            lock.unlock();
+            restoreOuter(wasTold);
         }
         release();
         quiesced.tryEmitEmpty();
+    }
+
+    private void restoreOuter(boolean wasTold) {
+        if (outer == null) {
+            CURRENT.remove();
+            return;
+        }
+        CURRENT.set(outer);
+        if (wasTold && outer.failure() != null) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private @Nullable Throwable failure() {

@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /** Threads that wait for permits. They are virtual ones where the JVM has them. */
@@ -222,14 +223,7 @@ class BlockingPermitsTest {
         CountDownLatch end = new CountDownLatch(1);
         Future<Integer> late = threads.submit(() -> permits.call(one, () -> {
             begun.countDown();
-            while (true) {
-                try {
-                    end.await();
-                    return 1;
-                } catch (InterruptedException e) {
-                    LockSupport.parkNanos(1_000);
-                }
-            }
+            return awaitIgnoringInterrupts(end);
         }));
         assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
         time.advanceBy(HOLD);
@@ -238,6 +232,112 @@ class BlockingPermitsTest {
         assertThat(inFlight()).isZero();
         end.countDown();
         assertThat(failureOf(late)).isInstanceOf(HoldExpiredException.class);
+    }
+
+    private static int untilInterrupted() throws InterruptedException {
+        Thread.sleep(60_000);
+        return 1;
+    }
+
+    /** Most often, the thread finds the hold over when it wakes up. */
+    @Test
+    void the_permit_of_a_thread_that_wakes_up_too_late_is_free() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            HeldPermits before = permits.acquire(one);
+            Future<Integer> late = threads.submit(() -> permits.call(one, BlockingPermitsTest::untilInterrupted));
+            awaitWaiting(1);
+            before.release();
+            time.advanceBy(HOLD);
+            assertThat(failureOf(late)).isInstanceOf(HoldExpiredException.class);
+            assertThat(inFlight()).isZero();
+        }
+    }
+
+    @Test
+    void the_interrupt_of_an_outer_call_is_repeated_after_an_inner_one() throws Exception {
+        EmbeddedPermitPool inner = new EmbeddedPermitPool(
+                "inner", PoolSettings.ofPermits(1).withMaxHold(HOLD), TenantShares.EQUAL, time, PoolListener.NONE);
+        BlockingPermits ofInner = new BlockingPermits(inner);
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        AtomicReference<@Nullable Throwable> ofOuterWork = new AtomicReference<>();
+        Future<Integer> nested = threads.submit(() -> permits.call(one, () -> {
+            assertThatThrownBy(() -> ofInner.call(one, () -> {
+                        begun.countDown();
+                        return awaitIgnoringInterrupts(end);
+                    }))
+                    .isInstanceOf(HoldExpiredException.class);
+            try {
+                return untilInterrupted();
+            } catch (InterruptedException e) {
+                ofOuterWork.set(e);
+                throw e;
+            }
+        }));
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        time.advanceBy(HOLD);
+        end.countDown();
+        assertThat(failureOf(nested)).isInstanceOf(HoldExpiredException.class);
+        assertThat(ofOuterWork.get()).isInstanceOf(InterruptedException.class);
+        time.advanceBy(HOLD);
+    }
+
+    private static int awaitIgnoringInterrupts(CountDownLatch end) {
+        while (true) {
+            try {
+                end.await();
+                return 1;
+            } catch (InterruptedException e) {
+                LockSupport.parkNanos(1_000);
+            }
+        }
+    }
+
+    @Test
+    void an_interrupt_that_the_thread_had_before_the_end_of_the_hold_stays() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        AtomicReference<Boolean> flagged = new AtomicReference<>();
+        Future<?> late = threads.submit(() -> {
+            try {
+                permits.call(one, () -> {
+                    Thread.currentThread().interrupt();
+                    begun.countDown();
+                    while (end.getCount() > 0) {
+                        LockSupport.parkNanos(1_000);
+                    }
+                    return 1;
+                });
+            } finally {
+                flagged.set(Thread.currentThread().isInterrupted());
+            }
+            return null;
+        });
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        time.advanceBy(HOLD);
+        end.countDown();
+        assertThat(failureOf(late)).isInstanceOf(HoldExpiredException.class);
+        assertThat(flagged.get()).isTrue();
+    }
+
+    @Test
+    void what_the_request_waits_for_to_quiesce_is_waited_for_after_the_work() throws Exception {
+        Sinks.Empty<Void> ofCaller = Sinks.empty();
+        CountDownLatch begun = new CountDownLatch(1);
+        Future<Integer> late = threads.submit(() -> permits.call(one.withQuiesced(ofCaller.asMono()), () -> {
+            begun.countDown();
+            return untilInterrupted();
+        }));
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        time.advanceBy(HOLD);
+        assertThat(failureOf(late)).isInstanceOf(HoldExpiredException.class);
+        assertThat(inFlight()).isOne();
+        ofCaller.tryEmitEmpty();
+        assertThat(inFlight()).isZero();
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> permits.call(one.withQuiesced(Mono.never()), () -> 1))
+                .isInstanceOf(InterruptedException.class);
+        assertThat(inFlight()).as("no work has begun").isZero();
     }
 
     @Test

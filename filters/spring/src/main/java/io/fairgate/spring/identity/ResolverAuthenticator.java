@@ -7,13 +7,17 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Fuseable;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.context.Context;
 
 /** Identification by a bean of the application. What fails in the bean refuses the request, and is logged once a minute. */
 final class ResolverAuthenticator implements Authenticator {
@@ -22,6 +26,11 @@ final class ResolverAuthenticator implements Authenticator {
 
     private static final Logger log = LoggerFactory.getLogger(ResolverAuthenticator.class);
     private static final long BETWEEN_LOGS = TimeUnit.MINUTES.toNanos(1);
+
+    /** Reactor's key for a subscriber's own handler of errors that nobody waits for (Hooks.KEY_ON_ERROR_DROPPED of reactor-core 3.8). */
+    private static final String ON_ERROR_DROPPED = "reactor.onErrorDropped.local";
+
+    private static final Consumer<Throwable> NOTHING = error -> {};
 
     private final String name;
     private final TenantResolver resolver;
@@ -35,6 +44,7 @@ final class ResolverAuthenticator implements Authenticator {
         this.nextLog = new AtomicLong(now());
     }
 
+    /** An error of the machine, such as a lack of memory, is thrown; one of the bean's code, such as a stack overflow, is not. */
     @Override
     public Mono<Authentication> authenticate(Credential credential) {
         try {
@@ -45,16 +55,62 @@ final class ResolverAuthenticator implements Authenticator {
                 return named == null ? Mono.empty() : Mono.just(authentication(named));
             }
             return later(tenant, credential.eventLoop());
-        } catch (Exception e) {
+        } catch (Exception | LinkageError | StackOverflowError | AssertionError e) {
             throw refusal(e);
         }
     }
 
     private Mono<Authentication> later(Mono<String> tenant, @Nullable Executor eventLoop) {
-        Mono<String> inTime = tenant.timeout(Duration.ofSeconds(LONGEST_WAIT_SECONDS), time);
+        Mono<String> inTime = first(tenant).timeout(Duration.ofSeconds(LONGEST_WAIT_SECONDS), time);
         return (eventLoop == null ? inTime : inTime.publishOn(Schedulers.fromExecutor(eventLoop)))
                 .map(ResolverAuthenticator::authentication)
                 .onErrorMap(this::refusal);
+    }
+
+    /**
+     * The first id. The time begins even if the bean's {@code Mono} never calls back, and an error that Reactor takes for fatal is an error
+     * like any other. What fails after the client has left is not worth a line in the log.
+     */
+    private static Mono<String> first(Mono<String> tenant) {
+        return Mono.create(sink -> {
+            Answer answer = new Answer(sink);
+            sink.onCancel(answer);
+            try {
+                tenant.subscribe(answer);
+            } catch (LinkageError | StackOverflowError e) {
+                sink.error(e);
+            }
+        });
+    }
+
+    /** Passes on the answer of a bean. */
+    private static final class Answer extends BaseSubscriber<String> {
+
+        private final MonoSink<String> sink;
+
+        Answer(MonoSink<String> sink) {
+            this.sink = sink;
+        }
+
+        @Override
+        public Context currentContext() {
+            return Context.of(sink.contextView()).put(ON_ERROR_DROPPED, NOTHING);
+        }
+
+        @Override
+        protected void hookOnNext(String tenant) {
+            sink.success(tenant);
+        }
+
+        @Override
+        protected void hookOnComplete() {
+            sink.success();
+        }
+
+        @Override
+        protected void hookOnError(Throwable failure) {
+            sink.error(failure);
+        }
     }
 
     private static Authentication authentication(String named) {

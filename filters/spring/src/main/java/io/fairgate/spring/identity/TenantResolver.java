@@ -24,13 +24,13 @@ public interface TenantResolver {
      * is subject to {@code unknown}; text that is no id (1 to 64 characters of {@code [A-Za-z0-9._-]}) is refused with 400.
      *
      * <p>Called and subscribed to at most once for each request, on the event loop of its connection, which must not be blocked. The result may
-     * come on any thread, and the request goes on on its event loop. The subscription is cancelled when the client leaves. A
-     * result that takes longer than {@value ResolverAuthenticator#LONGEST_WAIT_SECONDS} seconds is an error.
+     * come on any thread, and the request goes on on its event loop; of several ids, the first counts. The subscription is cancelled when
+     * the client leaves, unless the gateway has not read the request's body, and so does not notice it. A result that takes longer than {@value ResolverAuthenticator#LONGEST_WAIT_SECONDS} seconds is an error.
      *
      * <p>The request is forwarded with everything that it came with, so the upstream gets the credential as well, unless a filter
      * of the route removes it.
      *
-     * @param exchange the request with all its headers; the body must not be read. On the port of the lease API, and for requests
+     * @param exchange the request with all its headers; the body must not be read, because it is for the upstream. On the port of the lease API, and for requests
      *     that are handled before Spring's filters, it has no principal and no attributes of such filters.
      * @return empty when the request does not use this way. Errors with an {@link IdentityRefusedException} when the request must be
      *     refused, most often for {@link IdentityRefusedException.Reason#INVALID_CREDENTIAL}. Every other error is logged, at most once a

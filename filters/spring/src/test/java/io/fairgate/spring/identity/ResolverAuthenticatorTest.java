@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,7 +22,10 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
 import reactor.test.StepVerifier;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
@@ -107,7 +111,13 @@ class ResolverAuthenticatorTest {
         Authenticator failing = by(exchange -> Mono.<String>error(failure).hide());
         Authenticator known = by(exchange -> Mono.error(failure));
         Authenticator nothing = by(exchange -> null);
-        for (Authenticator each : List.of(throwing, failing, known, nothing)) {
+        Authenticator missingLibrary = by(exchange -> {
+            throw new NoClassDefFoundError("no connection");
+        });
+        Authenticator deep = by(exchange -> Mono.fromCallable(() -> {
+            throw new StackOverflowError("no connection");
+        }));
+        for (Authenticator each : List.of(throwing, failing, known, nothing, missingLibrary, deep)) {
             log.list.clear();
             for (int i = 0; i < 3; i++) {
                 assertThat(reason(each)).isEqualTo(Reason.IDENTITY_UNAVAILABLE);
@@ -137,6 +147,44 @@ class ResolverAuthenticatorTest {
                         .isEqualTo(Reason.IDENTITY_UNAVAILABLE))
                 .verify(Duration.ofSeconds(10));
         assertThat(cancelled).isTrue();
+    }
+
+    @Test
+    void a_bean_that_never_calls_back_is_refused_as_well() {
+        Authenticator dead = by(exchange -> new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super String> actual) {}
+        });
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+        ask(dead).subscribe(found -> {}, failure::set);
+        time.advanceTimeBy(LIMIT);
+        assertThat(failure.get()).isInstanceOf(IdentityRefusedException.class);
+    }
+
+    @Test
+    void the_first_of_several_ids_counts() {
+        Mono<String> two = Mono.fromDirect(Flux.just("acme", "globex"));
+        assertThat(ask(by(exchange -> two)).block()).isEqualTo(new Authentication(TenantId.of("acme"), null));
+    }
+
+    @Test
+    void what_fails_after_the_client_has_left_is_not_logged() {
+        Logger ofReactor = (Logger) LoggerFactory.getLogger("reactor.core.publisher.Operators");
+        ofReactor.setLevel(Level.ERROR);
+        ofReactor.addAppender(log);
+        AtomicReference<CoreSubscriber<? super String>> bean = new AtomicReference<>();
+        Authenticator late = by(exchange -> new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super String> actual) {
+                bean.set(actual);
+                actual.onSubscribe(Operators.emptySubscription());
+            }
+        });
+        ask(late).subscribe().dispose();
+        bean.get().onError(new IllegalStateException("interrupted"));
+        assertThat(log.list).isEmpty();
+        ofReactor.detachAppender(log);
+        ofReactor.setLevel(null);
     }
 
     @Test

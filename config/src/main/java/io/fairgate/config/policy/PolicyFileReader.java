@@ -58,6 +58,12 @@ public final class PolicyFileReader {
                         && PropertyNodes.uniform(key.name()).equals(PropertyNodes.uniform(property)));
     }
 
+    /** Whether a property with this name is a part of a policy. */
+    public static boolean isPart(String property) {
+        return PolicyKeys.PROPERTIES.names().stream()
+                .anyMatch(key -> PropertyNodes.uniform(key).equals(PropertyNodes.uniform(property)));
+    }
+
     private static PolicyFile read(Value file, KnownKeys known, Map<String, String> filledIn) {
         Section section = Section.open(file, known);
         boolean isFile = known.equals(PolicyKeys.FILE);

@@ -4,6 +4,7 @@ import io.fairgate.config.PolicyReader;
 import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.config.model.Mistake;
 import io.fairgate.config.model.PolicyFile;
+import io.fairgate.config.policy.PolicyFileReader;
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.actuator.ActuatorConfiguration;
 import io.fairgate.spring.admission.AdmissionConfiguration;
@@ -23,13 +24,14 @@ import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.spring.upstream.UpstreamConfiguration;
 import io.fairgate.spring.websocket.WebSocketConfiguration;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -40,11 +42,16 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.util.StringUtils;
 
 /**
  * Adds Fairgate to a Spring Cloud Gateway that has a {@link Policy}: a bean of that type, a file that {@code fairgate.policy.file}
@@ -80,16 +87,25 @@ public class FairgateAutoConfiguration {
     private static final String FILE = POLICY + ".file";
     private static final String ENABLED = POLICY + ".enabled";
 
+    /** An empty name, as of a variable that is not set, is none. */
+    static final class OnFile implements Condition {
+        @Override
+        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+            Environment environment = context.getEnvironment();
+            return StringUtils.hasText(environment.getProperty(FILE))
+                    && environment.getProperty(ENABLED, Boolean.class, true);
+        }
+    }
+
     /** The policy from a file. Ordered: conditions see only the beans that are defined already. */
     @Configuration(proxyBeanMethods = false)
     @Order(Ordered.HIGHEST_PRECEDENCE)
-    @ConditionalOnProperty(FILE)
-    @ConditionalOnBooleanProperty(name = ENABLED, matchIfMissing = true)
+    @Conditional(OnFile.class)
     @ConditionalOnMissingBean(Policy.class)
     static class PolicyFromFile {
         @Bean
         PolicySource fairgatePolicySource(Environment environment) {
-            return file(ConfigurationPropertySources.get(environment), Binder.get(environment));
+            return file(environment);
         }
 
         @Bean
@@ -108,6 +124,18 @@ public class FairgateAutoConfiguration {
         }
     }
 
+    /** The application has a bean of type {@link Policy}, which comes first. */
+    @Configuration(proxyBeanMethods = false)
+    @Order(Ordered.HIGHEST_PRECEDENCE + 1)
+    @Conditional(OnFile.class)
+    @ConditionalOnMissingBean(PolicySource.class)
+    static class FileNotRead {
+        @Bean
+        SmartInitializingSingleton fairgateFileNotRead() {
+            return () -> log.warn("{} is not read, because a bean of type Policy is the policy", FILE);
+        }
+    }
+
     /** The policy from Spring's properties. */
     @Configuration(proxyBeanMethods = false)
     @Order(Ordered.HIGHEST_PRECEDENCE + 1)
@@ -121,21 +149,22 @@ public class FairgateAutoConfiguration {
     }
 
     /** Throws with every mistake of the file, and for each property of a policy beside it. */
-    static PolicySource file(Iterable<ConfigurationPropertySource> sources, Binder binder) {
-        Map<String, Object> tree = PolicyProperties.below(ConfigurationPropertyName.of(POLICY), sources, binder);
-        tree.remove("enabled");
-        String file = String.valueOf(tree.remove("file"));
-        if (!tree.isEmpty()) {
-            throw new InvalidPolicyException(
-                    tree.keySet().stream()
-                            .map(key -> new Mistake(
-                                    "",
-                                    0,
-                                    POLICY + "." + key,
-                                    "beside " + FILE,
-                                    "a policy in the file, or in properties"))
-                            .toList(),
-                    PolicyFile.NOTHING);
+    static PolicySource file(Environment environment) {
+        Map<String, Object> tree = PolicyProperties.below(
+                ConfigurationPropertyName.of(POLICY),
+                ConfigurationPropertySources.get(environment),
+                Binder.get(environment));
+        List<Mistake> mistakes = new ArrayList<>();
+        tree.keySet().stream()
+                .filter(PolicyFileReader::isPart)
+                .forEach(key -> mistakes.add(new Mistake(
+                        "", 0, POLICY + "." + key, "beside " + FILE, "a policy in the file, or in properties")));
+        String file = environment.getRequiredProperty(FILE).strip();
+        if (file.startsWith("classpath:") || file.startsWith("file:")) {
+            mistakes.add(new Mistake("", 0, FILE, file, "a path in the file system, without a prefix"));
+        }
+        if (!mistakes.isEmpty()) {
+            throw new InvalidPolicyException(mistakes, PolicyFile.NOTHING);
         }
         return PolicySource.of(Path.of(file));
     }

@@ -21,10 +21,17 @@ import reactor.core.publisher.Mono;
  */
 public record RouteRules(List<RouteRule> all) {
 
+    private static final RouteRules NONE = new RouteRules(List.of());
+
     /** The rules of the request's route. A request that is forwarded internally takes another route. */
     public static RouteRules of(ServerWebExchange exchange) {
         Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
-        List<GatewayFilter> filters = route == null ? List.of() : route.getFilters();
+        return route == null ? NONE : of(route);
+    }
+
+    /** The rules of a route. */
+    public static RouteRules of(Route route) {
+        List<GatewayFilter> filters = route.getFilters();
         List<RouteRule> rules = new ArrayList<>(filters.size());
         for (int i = 0; i < filters.size(); i++) {
             GatewayFilter filter =

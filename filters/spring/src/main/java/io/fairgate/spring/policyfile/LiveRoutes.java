@@ -1,11 +1,24 @@
 package io.fairgate.spring.policyfile;
 
+import io.fairgate.config.model.InvalidPolicyException;
+import io.fairgate.config.model.Mistake;
+import io.fairgate.config.model.PolicyFile;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.cloud.gateway.event.RefreshRoutesEvent;
 import org.springframework.cloud.gateway.event.RefreshRoutesResultEvent;
 import org.springframework.cloud.gateway.route.RouteDefinition;
 import org.springframework.cloud.gateway.route.RouteDefinitionLocator;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
+import org.springframework.core.NestedExceptionUtils;
 import reactor.core.publisher.Flux;
 
 /**
@@ -14,9 +27,15 @@ import reactor.core.publisher.Flux;
  */
 final class LiveRoutes implements RouteDefinitionLocator, ApplicationListener<RefreshRoutesResultEvent> {
 
+    private static final Logger log = LoggerFactory.getLogger(LiveRoutes.class);
+    /** What is expected of routes. */
+    static final String BUILDABLE = "routes that can be built, together with those of the application";
+
+    private static final Duration LONGEST_BUILD = Duration.ofSeconds(10);
+
     private final ApplicationEventPublisher events;
     private volatile PolicyRoutes current;
-    private volatile RefreshRoutesResultEvent result = new RefreshRoutesResultEvent(this);
+    private volatile CompletableFuture<RefreshRoutesResultEvent> result = new CompletableFuture<>();
 
     LiveRoutes(PolicySource source, ApplicationEventPublisher events) {
         this.current = PolicyRoutes.of(source.name(), source.first().routes());
@@ -32,26 +51,59 @@ final class LiveRoutes implements RouteDefinitionLocator, ApplicationListener<Re
         return Flux.defer(() -> Flux.fromIterable(current.routes())).map(PolicyRoutes.PolicyRoute::definition);
     }
 
-    /** @throws IllegalStateException when the routes cannot be built; then the previous ones are in force again */
+    /**
+     * Blocks until the routes are built.
+     *
+     * @throws InvalidPolicyException when the routes cannot be built; then the previous ones are in force again
+     */
     void replace(PolicyRoutes next) {
         PolicyRoutes before = current;
         current = next;
-        if (!refresh()) {
-            Throwable failure = result.getThrowable();
+        String failure = refresh();
+        if (failure != null) {
             current = before;
             refresh();
-            throw new IllegalStateException("the routes cannot be built: " + failure, failure);
+            throw new InvalidPolicyException(
+                    List.of(new Mistake(next.file(), 1, "routes", failure, BUILDABLE)), PolicyFile.NOTHING);
         }
     }
 
-    /** Synchronous: the definitions are in memory, so the routes have been built when the event has been published. */
-    private boolean refresh() {
-        events.publishEvent(new RefreshRoutesEvent(this));
-        return result.isSuccess();
+    /**
+     * Has all routes built. Those of the policy file are in memory, but the application may have others that are built later, or elsewhere.
+     *
+     * @return why they cannot be built; null if they are
+     */
+    private @Nullable String refresh() {
+        CompletableFuture<RefreshRoutesResultEvent> built = new CompletableFuture<>();
+        result = built;
+        try {
+            events.publishEvent(new RefreshRoutesEvent(this));
+            RefreshRoutesResultEvent end = built.get(LONGEST_BUILD.toSeconds(), TimeUnit.SECONDS);
+            return end.isSuccess() ? null : message(end.getThrowable());
+        } catch (TimeoutException e) {
+            return "not built within %d s".formatted(LONGEST_BUILD.toSeconds());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return "interrupted";
+        } catch (ExecutionException | RuntimeException e) {
+            log.warn("The routes cannot be built", e);
+            return message(e);
+        }
+    }
+
+    /** What our own filters expect is at the end of their message. */
+    private static String message(@Nullable Throwable failure) {
+        String message = failure == null
+                ? "failed"
+                : String.valueOf(
+                        NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
+        return message.endsWith(")")
+                ? message.replace(" (expected: ", "; expected: ").replaceFirst("\\)$", "")
+                : message;
     }
 
     @Override
     public void onApplicationEvent(RefreshRoutesResultEvent event) {
-        result = event;
+        result.complete(event);
     }
 }

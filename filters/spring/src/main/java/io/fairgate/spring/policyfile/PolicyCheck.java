@@ -5,6 +5,7 @@ import io.fairgate.config.model.Mistake;
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.model.Warning;
+import io.fairgate.policy.Policy;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -27,6 +28,15 @@ record PolicyCheck(RouteCheck routes, UpstreamConnections connections, ResolverB
                 all.add(ofRoute);
             }
         }
+        all.sort(Comparator.comparingInt(Mistake::line));
+        return all;
+    }
+
+    /** What a file that can be read names, and this application does not have; and pools that the file no longer has, and the application needs. */
+    List<Mistake> unknownNames(PolicyRoutes next, Policy policy) {
+        List<Mistake> all = new ArrayList<>(resolvers.unknown(policy.identification()));
+        all.addAll(routes.namesAndArguments(next));
+        all.addAll(routes.removedPools(next, policy));
         all.sort(Comparator.comparingInt(Mistake::line));
         return all;
     }

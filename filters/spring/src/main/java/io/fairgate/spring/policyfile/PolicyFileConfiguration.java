@@ -28,7 +28,7 @@ public class PolicyFileConfiguration {
         RouteCheck.class,
         UpstreamConnections.class
     })
-    static class PolicyFromFile {
+    static class RoutesOfFile {
 
         /** The code of an application may use any pool. */
         @Bean

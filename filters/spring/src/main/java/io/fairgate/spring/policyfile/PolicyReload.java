@@ -119,6 +119,11 @@ public final class PolicyReload {
         }
         try {
             PolicyRoutes nextRoutes = PolicyRoutes.of(source.name(), next.routes());
+            List<Mistake> unknown = check.unknownNames(nextRoutes, next.policy());
+            if (!unknown.isEmpty()) {
+                policy.refuse();
+                return refuse(read, unknown);
+            }
             policy.replace(next.policy(), () -> {
                 check.routes().require(nextRoutes);
                 routes.replace(nextRoutes);

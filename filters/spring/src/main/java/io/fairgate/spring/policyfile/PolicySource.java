@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The source of the policy.
  *
  * @param name the name in mistakes and logs
- * @param first the policy when the gateway started
+ * @param first the policy when the application started
  * @param file the file to read again; null when the policy is in no file, and so cannot change
  */
 public record PolicySource(

@@ -10,7 +10,9 @@ import io.fairgate.spring.identity.TenantResolver;
 import io.fairgate.spring.identity.TenantResolvers;
 import java.util.List;
 import java.util.stream.Stream;
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.core.NestedExceptionUtils;
 
 /** The beans of the application that identify tenants, by name. */
 public final class ResolverBeans implements TenantResolvers {
@@ -27,7 +29,17 @@ public final class ResolverBeans implements TenantResolvers {
         if (!exists(source)) {
             throw new InvalidPolicyException(List.of(mistake(source)), PolicyFile.NOTHING);
         }
-        return beans.getBean(source.name(), TenantResolver.class);
+        try {
+            return beans.getBean(source.name(), TenantResolver.class);
+        } catch (BeansException e) {
+            Throwable cause = NestedExceptionUtils.getMostSpecificCause(e);
+            throw new InvalidPolicyException(
+                    List.of(mistake(
+                            source,
+                            "the bean \"%s\" cannot be created: %s".formatted(source.name(), cause.getMessage()),
+                            "a bean that can be created at any time")),
+                    PolicyFile.NOTHING);
+        }
     }
 
     /** A mistake for each bean of the policy that does not exist. */
@@ -48,12 +60,11 @@ public final class ResolverBeans implements TenantResolvers {
         String expected = known.isEmpty()
                 ? "an application with such a bean, or a library that has it on the class path: docs/identity.md"
                 : Suggestions.oneOf(source.name(), known);
+        return mistake(source, "no bean \"%s\" of type TenantResolver".formatted(source.name()), expected);
+    }
+
+    private static Mistake mistake(IdentitySource.Bean source, String found, String expected) {
         IdentitySource.Place place = source.place();
-        return new Mistake(
-                place.file(),
-                place.line(),
-                place.key(),
-                "no bean \"%s\" of type TenantResolver".formatted(source.name()),
-                expected);
+        return new Mistake(place.file(), place.line(), place.key(), found.replaceAll("\\s+", " "), expected);
     }
 }

@@ -7,11 +7,15 @@ import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.routes.BuiltIns;
 import io.fairgate.config.routes.Component;
 import io.fairgate.config.yaml.Suggestions;
+import io.fairgate.policy.Policy;
+import io.fairgate.spring.exchange.RouteRules;
+import io.fairgate.spring.fairshare.FairShareRule;
 import io.fairgate.spring.policyfile.PolicyRoutes.PolicyRoute;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import java.util.regex.Matcher;
@@ -88,6 +92,34 @@ public final class RouteCheck implements SmartInitializingSingleton {
                         (found, expected) -> mistakes.add(used.mistake(found, expected))));
     }
 
+    /**
+     * Pools that the next policy does not have, although routes of the application use them. Routes that are written in Java are not built
+     * again, so a filter of theirs cannot refuse the policy.
+     */
+    List<Mistake> removedPools(PolicyRoutes next, Policy policy) {
+        Set<String> ofTheFile = routes.current().routes().stream()
+                .map(route -> route.declaration().id())
+                .collect(Collectors.toSet());
+        List<Mistake> mistakes = new ArrayList<>();
+        var unused = locator.getRoutes()
+                .filter(route -> !ofTheFile.contains(route.getId()))
+                .subscribe(
+                        route -> {
+                            FairShareRule rule = RouteRules.of(route).last(FairShareRule.class);
+                            if (rule != null && !policy.pools().containsKey(rule.pool())) {
+                                mistakes.add(new Mistake(
+                                        next.file(),
+                                        1,
+                                        "pools." + rule.pool(),
+                                        "missing",
+                                        "this pool, which the route %s of the application uses"
+                                                .formatted(route.getId())));
+                            }
+                        },
+                        e -> {}); // That they cannot be built is found when they are built.
+        return mistakes;
+    }
+
     private void check(
             Used used, Map<String, ? extends ShortcutConfigurable> known, BiConsumer<String, String> mistake) {
         ShortcutConfigurable factory = known.get(used.name);
@@ -160,7 +192,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
                 .subscribe(
                         route -> {},
                         e -> mistakes.add(new Mistake(
-                                routes.current().file(), 1, "routes", rootMessage(e), "routes that can be built")));
+                                routes.current().file(), 1, "routes", rootMessage(e), LiveRoutes.BUILDABLE)));
         throwIfAny(mistakes);
     }
 

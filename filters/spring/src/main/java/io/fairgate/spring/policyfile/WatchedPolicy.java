@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
-/** Watches the policy file while the gateway runs, and reloads it when it changes. */
+/** Watches the policy file while the application runs, and reloads it when it changes. */
 final class WatchedPolicy implements SmartLifecycle {
 
     private final PolicySource source;

@@ -35,8 +35,7 @@ final class Turn implements HeldPermits {
     /** Guards what follows. The thread that works is interrupted under it, and so never after it has ended its work. */
     private final ReentrantLock lock = new ReentrantLock();
 
-    private @Nullable Thread working;
-    private boolean wasInterrupted;
+    private @Nullable Worker worker;
     private @Nullable Throwable failure;
 
     Turn(PermitRequest request) {
@@ -85,9 +84,8 @@ final class Turn implements HeldPermits {
         lock.lock();
         try {
             failure = why;
-            if (working != null) {
-                wasInterrupted = working.isInterrupted();
-                working.interrupt();
+            if (worker != null) {
+                worker.tell();
             }
         } finally {
             lock.unlock();
@@ -125,46 +123,49 @@ final class Turn implements HeldPermits {
         try {
             throwIfFailed();
             hasBegun = true;
-            working = Thread.currentThread();
             outer = CURRENT.get();
+            worker = outer == null ? new Worker() : outer.worker;
             CURRENT.set(this);
         } finally {
             lock.unlock();
         }
     }
 
-    /**
-     * Releases the permits. An interrupt that told of the end of the hold is taken back, because the work is over; one that the thread
-     * had before stays, and one that told of the end of an outer hold is repeated.
-     */
+    /** Releases the permits. */
     private void finish() {
         if (hasBegun) {
-            boolean wasTold;
-            lock.lock();
-            try {
-                working = null;
-                wasTold = failure != null && !wasInterrupted;
-            } finally {
-                lock.unlock();
-            }
-            if (wasTold) {
-                Thread.interrupted();
-            }
-            restoreOuter(wasTold);
+            leave();
         }
         release();
         quiesced.tryEmitEmpty();
     }
 
-    private void restoreOuter(boolean wasTold) {
+    private void leave() {
+        Worker told;
+        lock.lock();
+        try {
+            told = failure == null ? null : worker;
+            worker = null;
+        } finally {
+            lock.unlock();
+        }
         if (outer == null) {
             CURRENT.remove();
-            return;
+        } else {
+            CURRENT.set(outer);
         }
-        CURRENT.set(outer);
-        if (wasTold && outer.failure() != null) {
-            Thread.currentThread().interrupt();
+        if (told != null) {
+            told.ended(isOuterOver());
         }
+    }
+
+    private boolean isOuterOver() {
+        for (Turn around = outer; around != null; around = around.outer) {
+            if (around.failure() != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private @Nullable Throwable failure() {

@@ -31,6 +31,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
@@ -253,33 +255,47 @@ class BlockingPermitsTest {
         }
     }
 
-    @Test
-    void the_interrupt_of_an_outer_call_is_repeated_after_an_inner_one() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void the_interrupt_of_an_outer_call_is_repeated_after_an_inner_one(boolean isOuterFirst) throws Exception {
+        TestTime ofInner = new TestTime();
         EmbeddedPermitPool inner = new EmbeddedPermitPool(
-                "inner", PoolSettings.ofPermits(1).withMaxHold(HOLD), TenantShares.EQUAL, time, PoolListener.NONE);
-        BlockingPermits ofInner = new BlockingPermits(inner);
+                "inner", PoolSettings.ofPermits(1).withMaxHold(HOLD), TenantShares.EQUAL, ofInner, PoolListener.NONE);
+        BlockingPermits innerPermits = new BlockingPermits(inner);
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
         AtomicReference<@Nullable Throwable> ofOuterWork = new AtomicReference<>();
-        Future<Integer> nested = threads.submit(() -> permits.call(one, () -> {
-            assertThatThrownBy(() -> ofInner.call(one, () -> {
-                        begun.countDown();
-                        return awaitIgnoringInterrupts(end);
-                    }))
-                    .isInstanceOf(HoldExpiredException.class);
+        AtomicReference<Boolean> flagged = new AtomicReference<>();
+        Future<?> nested = threads.submit(() -> {
             try {
-                return untilInterrupted();
-            } catch (InterruptedException e) {
-                ofOuterWork.set(e);
-                throw e;
+                permits.call(one, () -> {
+                    assertThatThrownBy(() -> innerPermits.call(one, () -> {
+                                begun.countDown();
+                                return awaitIgnoringInterrupts(end);
+                            }))
+                            .isInstanceOf(HoldExpiredException.class);
+                    try {
+                        return untilInterrupted();
+                    } catch (InterruptedException e) {
+                        ofOuterWork.set(e);
+                        throw e;
+                    }
+                });
+            } finally {
+                flagged.set(Thread.currentThread().isInterrupted());
             }
-        }));
+            return null;
+        });
         assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
-        time.advanceBy(HOLD);
+        for (TestTime each : isOuterFirst ? List.of(time, ofInner) : List.of(ofInner, time)) {
+            each.advanceBy(HOLD);
+        }
         end.countDown();
         assertThat(failureOf(nested)).isInstanceOf(HoldExpiredException.class);
         assertThat(ofOuterWork.get()).isInstanceOf(InterruptedException.class);
-        time.advanceBy(HOLD);
+        assertThat(flagged.get())
+                .as("the interrupt is over with the outer work")
+                .isFalse();
     }
 
     private static int awaitIgnoringInterrupts(CountDownLatch end) {

@@ -10,6 +10,8 @@ import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.InstantSource;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -19,6 +21,12 @@ import org.springframework.context.annotation.Import;
 @ConditionalOnBean(Policy.class)
 @Import({Admission.class, TenantAccess.class})
 public class AdmissionConfiguration {
+
+    /** For every server of the application that serves routes. */
+    @Bean
+    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> fairgateUnknownFrames() {
+        return factory -> factory.addServerCustomizers(UnknownFrames::ignoredBy);
+    }
 
     @Bean
     GracefulShutdown fairgateGracefulShutdown(

@@ -151,4 +151,18 @@ class RequestsOverTlsTest {
             assertThat(isClosed).as("closed after a flood").isTrue();
         }
     }
+
+    @Test
+    void frames_of_unknown_types_are_not_a_part_of_the_body() throws Exception {
+        start(Choice.HTTP_1_1);
+        try (RawHttp2Client client = new RawHttp2Client(socket("h2"))) {
+            Http2Headers post = RawHttp2Client.request("POST", "/fair/x", "a").add("content-length", "5");
+            RawHttp2Client.Stream stream = client.open(post, false);
+            client.trySend(UnknownFramesTest.UNKNOWN, 1, UnknownFramesTest.HIDDEN);
+            client.data("hello", true);
+            assertThat(stream.status()).isEqualTo("200");
+            assertThat(client.get("/fair/x", "a").status()).isEqualTo("200");
+        }
+        assertThat(both.upstream().requests()).containsExactly("POST /fair/x HTTP/1.1", "GET /fair/x HTTP/1.1");
+    }
 }

@@ -14,10 +14,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Frames of HTTP/2 that have no known type are ignored (RFC 9113, 5.5): what they contain is not a part of the body. */
 class UnknownFramesTest {
 
-    private static final int UNKNOWN = 11;
+    static final int UNKNOWN = 11;
 
     /** A request of another tenant, which the upstream would read behind a body of five bytes. */
-    private static final byte[] HIDDEN =
+    static final byte[] HIDDEN =
             "GET /fair/hidden HTTP/1.1\r\nHost: x\r\nX-Tenant-Id: b\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
     @RegisterExtension

@@ -1,5 +1,7 @@
 package io.fairgate.gateway.http;
 
+import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.spring.refusal.RefusedException;
 import io.netty.channel.ChannelException;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -15,7 +17,8 @@ import reactor.util.context.Context;
  * Handles clients that disconnect in the middle of a request. No answer can be sent, and none is logged as an error.
  *
  * <p>Reactor Netty reports a connection reset twice: once while the body is read, and once when the request ends because of
- * it. The second error has no subscriber and is dropped. All other dropped errors are logged, as Reactor does.
+ * it. The second error has no subscriber and is dropped, and so is a refusal that comes when the client has just left. All other
+ * dropped errors are logged, as Reactor does.
  */
 final class DisconnectedClients implements WebExceptionHandler {
 
@@ -38,9 +41,13 @@ final class DisconnectedClients implements WebExceptionHandler {
         return failure instanceof ChannelException || DisconnectedClientHelper.isClientDisconnectedException(failure);
     }
 
+    private static boolean isRefusal(Throwable failure) {
+        return failure instanceof RefusedException || failure instanceof PermitRefusedException;
+    }
+
     static Context notLogged(Context context) {
         Consumer<Throwable> dropped = failure -> {
-            if (!isOfTheClient(failure)) {
+            if (!isOfTheClient(failure) && !isRefusal(failure)) {
                 log.error("An error was dropped.", failure);
             }
         };

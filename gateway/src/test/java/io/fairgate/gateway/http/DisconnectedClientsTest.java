@@ -3,6 +3,10 @@ package io.fairgate.gateway.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.gateway.http.RouteTable.Route;
+import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.permit.RefusalReason;
+import io.fairgate.spring.identity.IdentityRefusedException;
+import io.fairgate.tenant.TenantId;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -23,6 +27,7 @@ import org.springframework.http.HttpStatus;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
 
 /** A client that leaves during a request is not logged as an error. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -73,6 +78,15 @@ class DisconnectedClientsTest {
         }
         assertThat(dropped).isEmpty();
         assertThat(output.getAll()).doesNotContain("ERROR", "500 Server Error");
+    }
+
+    @Test
+    void a_refusal_that_comes_when_the_client_has_left_is_not_logged(CapturedOutput output) {
+        Context context = DisconnectedClients.notLogged(Context.empty());
+        Operators.onErrorDropped(new IdentityRefusedException(IdentityRefusedException.Reason.MISSING), context);
+        Operators.onErrorDropped(
+                new PermitRefusedException("pool", TenantId.of("a"), RefusalReason.MAX_WAIT, Duration.ZERO), context);
+        assertThat(output.getAll()).doesNotContain("ERROR");
     }
 
     @Test

@@ -30,8 +30,6 @@ final class ResolverAuthenticator implements Authenticator {
     /** Reactor's key for a subscriber's own handler of errors that nobody waits for (Hooks.KEY_ON_ERROR_DROPPED of reactor-core 3.8). */
     private static final String ON_ERROR_DROPPED = "reactor.onErrorDropped.local";
 
-    private static final Consumer<Throwable> NOTHING = error -> {};
-
     private final String name;
     private final TenantResolver resolver;
     private final Scheduler time;
@@ -94,7 +92,8 @@ final class ResolverAuthenticator implements Authenticator {
 
         @Override
         public Context currentContext() {
-            return Context.of(sink.contextView()).put(ON_ERROR_DROPPED, NOTHING);
+            Consumer<Throwable> ignored = error -> {};
+            return Context.of(sink.contextView()).put(ON_ERROR_DROPPED, ignored);
         }
 
         @Override

@@ -250,7 +250,7 @@ class FairExchangeTest {
                 .subscribe(response -> {}, failure::set);
         time.advanceBy(HOLD);
         assertThat(failure.get()).isInstanceOf(HoldExpiredException.class);
-        exchange.get()
+        Objects.requireNonNull(exchange.get())
                 .onNext(ClientResponse.create(HttpStatus.OK)
                         .body(Flux.<DataBuffer>never().doOnCancel(released::incrementAndGet))
                         .build());

@@ -34,6 +34,7 @@ final class HeldExchange extends BaseSubscriber<ClientResponse> {
     private final AtomicReference<@Nullable ClientResponse> unread = new AtomicReference<>();
 
     private volatile @Nullable Throwable failure;
+    private volatile boolean hasResponse;
     private volatile boolean isRead;
     private volatile Context context = Context.empty();
 
@@ -70,6 +71,7 @@ final class HeldExchange extends BaseSubscriber<ClientResponse> {
 
     @Override
     protected void hookOnNext(ClientResponse response) {
+        hasResponse = true;
         unread.set(response);
         head.tryEmitValue(response.mutate().body(this::held).build());
         if (hold.isDisposed() || failure != null) {
@@ -131,8 +133,8 @@ final class HeldExchange extends BaseSubscriber<ClientResponse> {
     }
 
     /**
-     * Closes the connection of a response that is not read, and cancels the exchange. In this order: WebClient's connector would read the
-     * body to its end when the exchange is cancelled.
+     * Closes the connection of a response that is not read, or cancels an exchange without a response. Not both: WebClient's connector
+     * would read the body to its end when the exchange is cancelled.
      */
     private void stop() {
         ClientResponse response = unread.getAndSet(null);
@@ -140,7 +142,8 @@ final class HeldExchange extends BaseSubscriber<ClientResponse> {
             response.body(BodyExtractors.toDataBuffers())
                     .subscribe(DataBufferUtils::release, ignored -> {})
                     .dispose();
+        } else if (!hasResponse) {
+            cancel();
         }
-        cancel();
     }
 }

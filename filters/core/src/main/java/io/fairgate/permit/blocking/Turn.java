@@ -32,7 +32,7 @@ final class Turn implements HeldPermits {
     private volatile boolean hasBegun;
     private @Nullable Turn outer;
 
-    /** Guards what follows. The thread that works is interrupted under it, and so never after it has ended its work. */
+    /** Guards the two fields below. A thread is interrupted only while this lock is held, and so never after it has ended its work. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private @Nullable Worker worker;

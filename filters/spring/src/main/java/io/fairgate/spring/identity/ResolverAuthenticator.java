@@ -27,7 +27,7 @@ final class ResolverAuthenticator implements Authenticator {
     private static final Logger log = LoggerFactory.getLogger(ResolverAuthenticator.class);
     private static final long BETWEEN_LOGS = TimeUnit.MINUTES.toNanos(1);
 
-    /** Reactor's key for a subscriber's own handler of errors that nobody waits for (Hooks.KEY_ON_ERROR_DROPPED of reactor-core 3.8). */
+    /** The context key of Reactor's handler for dropped errors ({@code Hooks}). */
     private static final String ON_ERROR_DROPPED = "reactor.onErrorDropped.local";
 
     private final String name;

@@ -72,6 +72,25 @@ final class RawClient implements AutoCloseable {
         return all.toString(StandardCharsets.ISO_8859_1);
     }
 
+    /** Reads this many bytes. */
+    void read(int bytes) throws IOException {
+        socket.getInputStream().skipNBytes(bytes);
+    }
+
+    /** How many bytes come until the connection ends, in whatever way. */
+    long readToEnd() throws IOException {
+        byte[] part = new byte[1 << 16];
+        long read = 0;
+        try {
+            for (int n = 0; n >= 0; n = socket.getInputStream().read(part)) {
+                read += n;
+            }
+        } catch (SocketException reset) {
+            // The end as well.
+        }
+        return read;
+    }
+
     /** Reads until this text has arrived. */
     String readUntil(String text) throws IOException {
         InputStream in = socket.getInputStream();

@@ -44,14 +44,15 @@ record AccessLog(@Nullable RecordLog records, PolicyHolder policy, InstantSource
         return request
                 // Read before the failure is turned into a response: after that, a response is committed in any case.
                 .doOnError(failure -> brokenOff.set(exchange.getResponse().isCommitted()))
-                .doFinally(end -> log.add(entry(exchange, end(end, brokenOff.get()), at, began)));
+                .doFinally(end -> log.add(entry(exchange, end(exchange, end, brokenOff.get()), at, began)));
     }
 
-    private static String end(SignalType end, boolean brokenOff) {
+    private static String end(ServerWebExchange exchange, SignalType end, boolean brokenOff) {
         return switch (end) {
             case ON_COMPLETE -> "done";
             case ON_ERROR -> brokenOff ? "broken-off" : "refused";
-            default -> "client-left";
+            // A client that is too slow is made to leave.
+            default -> Exchanges.isAnswered(exchange) ? "broken-off" : "client-left";
         };
     }
 

@@ -64,14 +64,14 @@ public record Admission(
                     RouteRules rules = RouteRules.of(exchange);
                     ServerWebExchange stripped = forwarded.strip(rules.strip(exchange));
                     if (!(identity instanceof Identity.Known known)) {
-                        return forward.send(stripped); // A dry run: the other steps need a tenant.
+                        return permits.sendUnheld(stripped, forward); // A dry run: the other steps need a tenant.
                     }
                     RequestQuotas used = quotas.of(exchange, known.tenant(), rules);
                     ServerWebExchange request = known.strip(stripped);
                     Forward charged = admitted -> quotas.charge(admitted, used, forward); // 429
                     FairShareRule share = rules.last(FairShareRule.class);
                     return share == null
-                            ? charged.send(request)
+                            ? permits.sendUnheld(request, charged)
                             : quotas.checkBeforeWaiting(request, used, permits.mayWait(known.tenant(), share)) // 429
                                     .then(permits.hold(request, known.tenant(), share, charged)); // 429, 503
                 });

@@ -3,8 +3,6 @@ package io.fairgate.spring.fairshare;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelException;
 import io.netty.channel.epoll.EpollSocketChannel;
-import io.netty.handler.codec.http2.Http2Connection;
-import io.netty.handler.codec.http2.Http2FrameCodec;
 import org.jspecify.annotations.Nullable;
 import reactor.netty.Connection;
 
@@ -33,21 +31,6 @@ final class ClientSocket {
         }
         Channel socket = channel.parent() instanceof EpollSocketChannel parent ? parent : channel;
         return socket instanceof EpollSocketChannel epoll && hasLeft(epoll);
-    }
-
-    /**
-     * Whether the client is allowed to send. Over HTTP/2 it is not while other streams of its connection have used up what the
-     * gateway takes without reading it. Called on the event loop.
-     */
-    static boolean maySend(Channel channel) {
-        Channel connection = channel.parent();
-        Http2FrameCodec codec =
-                connection == null ? null : connection.pipeline().get(Http2FrameCodec.class);
-        if (codec == null) {
-            return true;
-        }
-        Http2Connection http2 = codec.connection();
-        return http2.local().flowController().windowSize(http2.connectionStream()) > 0;
     }
 
     private static boolean hasLeft(EpollSocketChannel socket) {

@@ -3,8 +3,10 @@ package io.fairgate.spring.fairshare;
 import io.fairgate.permit.PoolFactory;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.pace.Pace;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.Decisions;
+import io.fairgate.spring.refusal.RefusalHandler;
 import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -44,11 +46,12 @@ public class FairShareConfiguration {
             PermitPools pools,
             ByteBudget waitingBodies,
             Decisions decisions,
+            RefusalHandler failures,
             FairgateProperties properties) {
         FairgateProperties.Clients clients = properties.clients();
-        PacedBody.Pace pace = new PacedBody.Pace(
+        Pace pace = new Pace(
                 clients.bodyPause().value().toNanos(), clients.minRate().toBytes());
-        return new PermitStep(policy, pools, waitingBodies, pace, decisions, MonotonicScheduler.INSTANCE);
+        return new PermitStep(policy, pools, waitingBodies, pace, decisions, failures, MonotonicScheduler.INSTANCE);
     }
 
     @Bean

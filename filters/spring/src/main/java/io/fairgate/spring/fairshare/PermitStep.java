@@ -8,25 +8,24 @@ import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.exchange.Carried;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
+import io.fairgate.spring.pace.Pace;
+import io.fairgate.spring.pace.PacedBody;
+import io.fairgate.spring.pace.PacedResponse;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.ClientLeftException;
 import io.fairgate.spring.refusal.Decisions;
-import io.netty.channel.Channel;
+import io.fairgate.spring.refusal.RefusalHandler;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.buffer.DataBuffer;
-import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpMethod;
-import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
-import reactor.netty.Connection;
 
 /**
  * The step of the admission that waits for the tenant's fair share of a pool, and holds the permits until the last byte
@@ -36,8 +35,9 @@ public record PermitStep(
         PolicyHolder policy,
         PermitPools pools,
         ByteBudget waitingBodies,
-        PacedBody.Pace pace,
+        Pace pace,
         Decisions decisions,
+        RefusalHandler failures,
         Scheduler time) {
 
     private static final String SERVER_TIMING = "Server-Timing";
@@ -71,7 +71,7 @@ public record PermitStep(
     private Mono<Void> dryRun(
             ServerWebExchange exchange, TenantPolicy tenant, FairShareRule rule, PermitPool pool, Forward forward) {
         Exchanges.setPool(exchange, pool.name());
-        Mono<Void> forwarded = forward.send(exchange);
+        Mono<Void> forwarded = sendUnheld(exchange, forward);
         Sinks.Empty<Void> ended = Sinks.empty();
         Disposable shadow = pool.withPermit(request(exchange, tenant, rule), ended.asMono())
                 .subscribe(nothing -> {}, refusal -> decisions.noteDryRun(decisions.origin(exchange), refusal));
@@ -89,6 +89,8 @@ public record PermitStep(
         PoolSettings settings = pool.settings();
         Duration maxHold = rule.maxHold() == null ? settings.maxHold() : rule.maxHold();
         OnClientLeft onClientLeft = rule.onClientLeft() == null ? settings.onClientLeft() : rule.onClientLeft();
+        PacedResponse response = new PacedResponse(
+                Exchanges.connection(exchange), pace, pool, slow -> failures.breakOff(exchange, slow));
         UpstreamConnection upstream = new UpstreamConnection(onClientLeft, maxHold, time);
         PermitRequest request = new PermitRequest(
                 tenant.id(),
@@ -107,38 +109,29 @@ public record PermitStep(
             upstream.begin();
             Exchanges.setPool(exchange, pool.name());
             reportWait(exchange, body.hasWaited() ? time.now(TimeUnit.NANOSECONDS) - askedAt : 0);
+            response.begin();
             return send(exchange, paced(exchange, body, pool, upstream), upstream, forward);
         });
         return pool.withPermit(request, forwarded.contextWrite(context -> Carried.with(context, upstream)))
                 .onErrorComplete(UpstreamConnection.UnansweredException.class)
-                .doFinally(end -> body.discard());
+                .doFinally(end -> {
+                    response.end();
+                    body.discard();
+                });
     }
 
     /** The body for the upstream; null if the request can be sent as it was received, with nothing to read first. */
     private @Nullable Flux<DataBuffer> paced(
             ServerWebExchange exchange, ReadAheadBody body, PermitPool pool, UpstreamConnection upstream) {
-        if (!mayHaveBody(exchange.getRequest())) {
+        if (!PacedBody.isPossible(exchange.getRequest())) {
             return body.isUntouched() ? null : body.body();
         }
-        Connection client = Exchanges.connection(exchange);
-        if (client == null || pace.hasNoLimit()) {
-            return body.body();
-        }
-        Channel channel = client.channel();
-        Exchanges.setPaced(exchange);
-        return new PacedBody(
-                body.body(),
-                pace,
-                pool,
-                () -> !upstream.isAnswered() && ClientSocket.maySend(channel),
-                channel.eventLoop());
+        return PacedBody.of(exchange, body.body(), pace, pool, upstream::isAnswered);
     }
 
-    private static boolean mayHaveBody(ServerHttpRequest request) {
-        HttpHeaders headers = request.getHeaders();
-        return !request.getMethod().equals(HttpMethod.GET)
-                || headers.getContentLength() >= 0
-                || headers.containsHeader(HttpHeaders.TRANSFER_ENCODING);
+    /** Forwards a request that needs no permits. */
+    public Mono<Void> sendUnheld(ServerWebExchange exchange, Forward forward) {
+        return forward.send(PacedBody.ofUnheld(exchange, pace));
     }
 
     private static Mono<Void> send(

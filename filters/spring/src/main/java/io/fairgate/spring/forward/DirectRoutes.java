@@ -48,6 +48,7 @@ final class DirectRoutes {
             "io.fairgate.spring.admission.Admission",
             "io.fairgate.spring.fairshare.CachedBodyFilter",
             "io.fairgate.spring.forward.ResponseConnectionFilter",
+            "io.fairgate.spring.forward.ResponseTimeoutFilter",
             "io.fairgate.spring.upstream.UpstreamFilter",
             "io.fairgate.spring.websocket.HandshakeFilter",
             "io.fairgate.spring.websocket.TunnelFilter");

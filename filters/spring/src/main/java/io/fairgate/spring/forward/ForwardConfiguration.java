@@ -61,6 +61,11 @@ public class ForwardConfiguration {
     }
 
     @Bean
+    ResponseTimeoutFilter fairgateResponseTimeout(HttpClientProperties properties) {
+        return new ResponseTimeoutFilter(properties);
+    }
+
+    @Bean
     HttpClientCustomizer fairgateStrictResponses() {
         return StrictResponses.REQUIRED;
     }
@@ -72,6 +77,8 @@ public class ForwardConfiguration {
 
     @Bean
     HttpClientCustomizer fairgateUpstreamBodyIdleTimeout(FairgateProperties properties) {
-        return new UpstreamBodyIdleTimeout(properties.upstreamBodyIdle().value());
+        return new UpstreamBodyIdleTimeout(
+                properties.upstreamBodyIdle().value(),
+                properties.clients().readPause().value());
     }
 }

@@ -6,6 +6,7 @@ import io.fairgate.spring.refusal.DecisionLog.Decision;
 import io.fairgate.spring.refusal.Decisions.Decided;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.Http2Exception;
+import java.nio.channels.ClosedChannelException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.Ordered;
@@ -38,7 +39,8 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
             return hangUp(exchange);
         }
         if (Exchanges.isAnswered(exchange)) {
-            return Mono.error(failure); // The answer could not be written.
+            // The answer could not be written, or what broke the request off closes the channel of a stream.
+            return failure instanceof ClosedChannelException ? hangUp(exchange) : Mono.error(failure);
         }
         Decided decided = decisions.against(exchange, failure);
         if (decided == null) {
@@ -61,6 +63,15 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
         boolean begun = exchange.getResponse().isCommitted();
         log.debug("{}: {}", begun ? "Broken off" : "Refused", decided.decision());
         return begun ? hangUp(exchange) : answer(exchange, refusal, decided.decision());
+    }
+
+    /** Ends a request that has not failed by itself, because of its client. What waits for its end sees that its client has left. */
+    public void breakOff(ServerWebExchange exchange, Throwable failure) {
+        if (exchange.getResponse().isCommitted() && !Exchanges.isAnswered(exchange)) {
+            handle(exchange, failure).subscribe();
+        } else {
+            Exchanges.close(exchange); // The answer to an earlier request on its connection is not read.
+        }
     }
 
     private static Mono<Void> answer(ServerWebExchange exchange, Refusal refusal, Decision decision) {

@@ -68,14 +68,18 @@ public record FairgateProperties(
      * How fast clients must be.
      *
      * @param bodyPause the longest pause in the body of a request that holds permits; 0 for no limit
-     * @param minRate the bytes in a second that such a body must have while its pool is full; 0 for no limit
+     * @param minRate the bytes in a second that such a body must have, and the client must read of the response, while the pool is full; 0
+     *     for no limit
+     * @param readPause the longest time in which a client reads so little of a response that the upstream's body cannot be read; 0 for no limit
      */
     public record Clients(
             @DefaultValue("10s") DurationSetting bodyPause,
-            @DefaultValue("500B") DataSize minRate) {
+            @DefaultValue("500B") DataSize minRate,
+            @DefaultValue("5m") DurationSetting readPause) {
         public Clients {
             require(!bodyPause.value().isNegative(), "clients.body-pause", bodyPause.value(), ">= 0");
             require(!minRate.isNegative(), "clients.min-rate", minRate, ">= 0");
+            require(!readPause.value().isNegative(), "clients.read-pause", readPause.value(), ">= 0");
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fairgate.spring.pace.SlowReaderException;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -28,7 +29,8 @@ class UpstreamBodyIdleTimeoutTest {
 
     private static final HttpResponse HEAD = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK);
 
-    private final UpstreamBodyIdleTimeout timeout = new UpstreamBodyIdleTimeout(Duration.ofSeconds(30));
+    private UpstreamBodyIdleTimeout timeout =
+            new UpstreamBodyIdleTimeout(Duration.ofSeconds(30), Duration.ofMinutes(5));
     private final EmbeddedChannel upstream = new EmbeddedChannel();
 
     /** Reports the headers, as the HTTP client does. */
@@ -63,8 +65,18 @@ class UpstreamBodyIdleTimeoutTest {
     }
 
     private void assertStalled() {
+        assertClosedWith(ReadTimeoutException.class);
+    }
+
+    private void assertClosedWith(Class<? extends Exception> failure) {
         assertThat(upstream.isActive()).isFalse();
-        assertThatThrownBy(upstream::checkException).isInstanceOf(ReadTimeoutException.class);
+        assertThatThrownBy(upstream::checkException).isInstanceOf(failure);
+    }
+
+    /** The gateway reads no more, because the client takes nothing. */
+    private void stopReading() {
+        upstream.config().setAutoRead(false);
+        sendPart();
     }
 
     @Test
@@ -84,6 +96,44 @@ class UpstreamBodyIdleTimeoutTest {
             sendPart();
         }
         assertThat(upstream.isActive()).isTrue();
+        pass(30);
+        assertStalled();
+    }
+
+    @Test
+    void an_upstream_that_is_not_read_need_not_send() {
+        upstream.writeInbound(HEAD);
+        for (int pause = 0; pause < 5; pause++) {
+            stopReading();
+            pass(30);
+            pass(299);
+            assertThat(upstream.isActive()).isTrue();
+            upstream.read();
+            pass(29);
+        }
+        assertThat(upstream.isActive()).isTrue();
+        pass(1);
+        assertStalled();
+    }
+
+    @Test
+    void an_upstream_that_is_not_read_for_very_long_is_closed() {
+        upstream.writeInbound(HEAD);
+        stopReading();
+        pass(30);
+        pass(300);
+        assertClosedWith(SlowReaderException.class);
+    }
+
+    @Test
+    void a_client_may_take_nothing_for_any_time_if_the_operator_says_so() {
+        timeout = new UpstreamBodyIdleTimeout(Duration.ofSeconds(30), Duration.ZERO);
+        upstream.writeInbound(HEAD);
+        stopReading();
+        pass(30);
+        pass(3600);
+        assertThat(upstream.isActive()).isTrue();
+        upstream.read();
         pass(30);
         assertStalled();
     }

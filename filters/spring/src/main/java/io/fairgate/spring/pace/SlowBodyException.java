@@ -1,4 +1,4 @@
-package io.fairgate.spring.fairshare;
+package io.fairgate.spring.pace;
 
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.refusal.Refusal;
@@ -7,7 +7,7 @@ import java.util.List;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 
-/** The client sends the body of its request too slowly for a request that holds permits. */
+/** The client sends the body of its request too slowly . */
 final class SlowBodyException extends RefusedException {
 
     private static final long serialVersionUID = 1L;
@@ -16,7 +16,7 @@ final class SlowBodyException extends RefusedException {
     private static final Refusal REFUSAL = new Refusal(
             HttpStatus.REQUEST_TIMEOUT,
             "slow-body",
-            "The body of the request paused for too long, or came too slowly while all permits were in use.",
+            "The body of the request paused for too long, or came too slowly.",
             List.of(),
             null,
             headers -> headers.set(HttpHeaders.CONNECTION, "close"));

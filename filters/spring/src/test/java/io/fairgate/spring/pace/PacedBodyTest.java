@@ -1,4 +1,4 @@
-package io.fairgate.spring.fairshare;
+package io.fairgate.spring.pace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,7 +8,6 @@ import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.shares.TenantShares;
-import io.fairgate.spring.fairshare.PacedBody.Pace;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.TestTime;
 import io.netty.buffer.UnpooledByteBufAllocator;

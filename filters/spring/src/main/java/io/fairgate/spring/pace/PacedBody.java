@@ -1,6 +1,8 @@
-package io.fairgate.spring.fairshare;
+package io.fairgate.spring.pace;
 
 import io.fairgate.permit.PermitPool;
+import io.fairgate.spring.exchange.Exchanges;
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -12,38 +14,26 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
+import org.springframework.web.server.ServerWebExchange;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
+import reactor.netty.Connection;
 import reactor.util.context.Context;
 
 /**
- * The body of a request that holds permits. It errors with {@link SlowBodyException} when the client pauses for too long, or when it
+ * The body of a request that a client must send at a pace. It errors with {@link SlowBodyException} when the client pauses for too long, or when it
  * sends too slowly while the pool is full: otherwise a few clients with slow bodies could keep all permits.
  *
  * <p>Only the time in which the client is asked for more counts. While the upstream takes nothing, the client cannot send. When the
  * upstream has begun to answer, both sides may talk as they like, as a stream of gRPC does. Most bodies are there as a whole when
  * they are asked for, and need no timer.
  */
-final class PacedBody extends Flux<DataBuffer> {
-
-    /**
-     * How fast a body must come.
-     *
-     * @param pauseNanos the longest time without a byte; 0 for no limit
-     * @param bytesPerSecond on average of {@link #WINDOW_SECONDS}, while the pool is full; 0 for no limit
-     */
-    record Pace(long pauseNanos, long bytesPerSecond) {
-
-        boolean hasNoLimit() {
-            return pauseNanos == 0 && bytesPerSecond == 0;
-        }
-    }
-
-    /** A client that sends in bursts, or loses a packet, must not look slow. */
-    static final int WINDOW_SECONDS = 10;
-
-    private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(WINDOW_SECONDS);
+public final class PacedBody extends Flux<DataBuffer> {
 
     /** Between two looks at a body. It may be so long unnoticed that the client may send, or may not. */
     private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -52,20 +42,79 @@ final class PacedBody extends Flux<DataBuffer> {
 
     private final Flux<DataBuffer> body;
     private final Pace pace;
-    private final PermitPool pool;
+    private final @Nullable PermitPool pool;
     private final BooleanSupplier mustSend;
     private final EventLoop loop;
 
     /**
+     * @param pool null if the rate counts at all times
      * @param mustSend whether the client can send, and has to; asked on the event loop
      * @param loop the event loop of the client's connection
      */
-    PacedBody(Flux<DataBuffer> body, Pace pace, PermitPool pool, BooleanSupplier mustSend, EventLoop loop) {
+    PacedBody(Flux<DataBuffer> body, Pace pace, @Nullable PermitPool pool, BooleanSupplier mustSend, EventLoop loop) {
         this.body = body;
         this.pace = pace;
         this.pool = pool;
         this.mustSend = mustSend;
         this.loop = loop;
+    }
+
+    /**
+     * The body as its client must send it. Notes that on the exchange, if there is a limit.
+     *
+     * @param body the body as it comes
+     * @param pool whose permits the request holds; without permits (null), the rate counts at all times: otherwise a client that sends a
+     *     byte now and then could keep a connection to the upstream for ever
+     * @param isAnswered whether the response has begun
+     */
+    public static Flux<DataBuffer> of(
+            ServerWebExchange exchange,
+            Flux<DataBuffer> body,
+            Pace pace,
+            @Nullable PermitPool pool,
+            BooleanSupplier isAnswered) {
+        Connection client = Exchanges.connection(exchange);
+        if (client == null || pace.hasNoLimit()) {
+            return body;
+        }
+        Exchanges.setPaced(exchange);
+        Channel channel = client.channel();
+        return new PacedBody(
+                body,
+                pace,
+                pool,
+                () -> !isAnswered.getAsBoolean() && ReceiveWindow.isOpen(channel),
+                channel.eventLoop());
+    }
+
+    /** A request that holds no permits, with its body as its client must send it. */
+    public static ServerWebExchange ofUnheld(ServerWebExchange exchange, Pace pace) {
+        ServerHttpRequest request = exchange.getRequest();
+        if (!isPossible(request) || pace.hasNoLimit()) {
+            return exchange;
+        }
+        Flux<DataBuffer> body = of(
+                exchange,
+                request.getBody(),
+                pace,
+                null,
+                () -> exchange.getResponse().isCommitted());
+        return exchange.mutate()
+                .request(new ServerHttpRequestDecorator(request) {
+                    @Override
+                    public Flux<DataBuffer> getBody() {
+                        return body;
+                    }
+                })
+                .build();
+    }
+
+    /** Whether a request may have a body. */
+    public static boolean isPossible(ServerHttpRequest request) {
+        HttpHeaders headers = request.getHeaders();
+        return !request.getMethod().equals(HttpMethod.GET)
+                || headers.getContentLength() >= 0
+                || headers.containsHeader(HttpHeaders.TRANSFER_ENCODING);
     }
 
     @Override
@@ -221,25 +270,17 @@ final class PacedBody extends Flux<DataBuffer> {
             } else if (asked > 0 && pace.pauseNanos() > 0 && now - since >= pace.pauseNanos()) {
                 giveUp();
                 return;
-            } else if (askedInWindow(now) >= WINDOW_NANOS) {
-                if (bytesInWindow < pace.bytesPerSecond() * WINDOW_SECONDS) {
-                    giveUpIfFull();
+            } else if (askedInWindow(now) >= Pace.WINDOW_NANOS) {
+                if (!pace.isKept(bytesInWindow)) {
+                    if (pool == null) {
+                        giveUp();
+                        return;
+                    }
+                    Pace.ifFull(pool, loop, this::giveUp);
                 }
                 beginWindow(now);
             }
             arm(now);
-        }
-
-        /**
-         * Not only if requests wait: others may have been refused, or wait at another gateway. Requests that wait may need more permits
-         * than are free.
-         */
-        private void giveUpIfFull() {
-            var unused = pool.totals().onErrorComplete().subscribe(totals -> {
-                if (totals.inFlight() >= totals.permits() || totals.waiting() > 0) {
-                    loop.execute(this::giveUp);
-                }
-            });
         }
 
         private void giveUp() {

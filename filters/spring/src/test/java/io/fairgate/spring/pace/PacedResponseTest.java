@@ -1,0 +1,240 @@
+package io.fairgate.spring.pace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.TestTime;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.DefaultChannelConfig;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** Responses in virtual time, a hundred bytes a second while the pool is full. {@code SlowReaderTest} tests them over HTTP/2. */
+class PacedResponseTest {
+
+    private static final Pace PACE = new Pace(0, 100);
+
+    /** The connection of a client that reads only what the test says. */
+    private static final class Client extends EmbeddedChannel {
+
+        private int allowed;
+        private long acknowledged;
+        private boolean isNio;
+
+        private final DefaultChannelConfig config = new DefaultChannelConfig(this) {
+            @Override
+            @SuppressWarnings("unchecked")
+            public <T> T getOption(ChannelOption<T> option) {
+                return option == AcknowledgedBytes.INFO ? (T) info() : super.getOption(option);
+            }
+        };
+
+        private @Nullable ByteBuffer info() {
+            return isNio
+                    ? null
+                    : ByteBuffer.allocate(128).order(ByteOrder.nativeOrder()).putLong(120, acknowledged);
+        }
+
+        void read(int bytes) {
+            allowed += bytes;
+            flush();
+        }
+
+        @Override
+        public ChannelConfig config() {
+            return config == null ? super.config() : config; // The superclass asks for it before it is there.
+        }
+
+        @Override
+        protected void doWrite(ChannelOutboundBuffer unsent) {
+            while (allowed > 0 && unsent.current() instanceof ByteBuf part) {
+                int taken = Math.min(allowed, part.readableBytes());
+                allowed -= taken;
+                acknowledged += taken;
+                unsent.removeBytes(taken);
+            }
+        }
+    }
+
+    private final TestTime time = new TestTime();
+    private final Client client = new Client();
+    private final PermitPool pool = pool();
+    private final List<String> ended = new ArrayList<>();
+
+    private PermitPool pool() {
+        PoolSettings settings = new PoolSettings(1, 100, Duration.ofDays(1), Duration.ofDays(1));
+        return new EmbeddedPermitPool("pool", settings, TenantShares.EQUAL, time, PoolListener.NONE);
+    }
+
+    private PacedResponse begin(String name, Pace pace) {
+        PacedResponse response = new PacedResponse(() -> client, pace, pool, slow -> ended.add(name));
+        response.begin();
+        client.runPendingTasks();
+        return response;
+    }
+
+    private void write(int bytes) {
+        var unused = client.writeAndFlush(Unpooled.wrappedBuffer(new byte[bytes]));
+    }
+
+    private void pass(int seconds, int bytesPerSecond) {
+        for (int i = 0; i < seconds; i++) {
+            client.read(bytesPerSecond);
+            client.advanceTimeBy(1, TimeUnit.SECONDS);
+            client.runPendingTasks(); // A look asks the pool,
+            client.runPendingTasks(); // and its answer is a task again.
+        }
+    }
+
+    /** From now on, the pool is full. */
+    private void usePermits() {
+        var unused = pool.withPermit(PermitRequest.of(TenantId.of("a")), Mono.never())
+                .subscribe();
+        time.runDue();
+    }
+
+    @BeforeEach
+    void freeze() {
+        client.freezeTime();
+    }
+
+    @AfterEach
+    void close() {
+        client.read(Integer.MAX_VALUE / 2);
+        client.finishAndReleaseAll();
+    }
+
+    @Test
+    void a_client_that_reads_nothing_is_ended_ten_seconds_after_that_was_noticed() {
+        usePermits();
+        begin("slow", PACE);
+        write(1_000);
+        pass(11, 0);
+        assertThat(ended).isEmpty();
+        pass(1, 0);
+        assertThat(ended).containsExactly("slow");
+        pass(100, 0);
+        assertThat(ended).containsExactly("slow");
+    }
+
+    @Test
+    void a_client_at_the_rate_goes_on_and_one_below_it_does_not_also_within_one_large_part() {
+        usePermits();
+        begin("slow", PACE);
+        write(1_000_000);
+        pass(102, 100);
+        assertThat(ended).isEmpty();
+        pass(10, 99);
+        assertThat(ended).containsExactly("slow");
+    }
+
+    @Test
+    void parts_that_are_written_later_are_no_progress() {
+        usePermits();
+        begin("slow", PACE);
+        for (int i = 0; i < 12; i++) {
+            write(1_000);
+            pass(1, 0);
+        }
+        assertThat(ended).containsExactly("slow");
+    }
+
+    @Test
+    void a_client_that_has_read_all_need_not_read() {
+        usePermits();
+        begin("served", PACE);
+        for (int i = 0; i < 20; i++) {
+            write(1);
+            client.read(1);
+            pass(9, 0);
+        }
+        assertThat(ended).isEmpty();
+    }
+
+    @Test
+    void the_time_begins_again_when_the_client_has_read_all() {
+        usePermits();
+        begin("served", PACE);
+        for (int i = 0; i < 20; i++) {
+            write(10);
+            pass(8, 0);
+            client.read(10);
+            pass(2, 0);
+        }
+        assertThat(ended).isEmpty();
+    }
+
+    @Test
+    void while_the_pool_has_free_permits_a_client_may_read_slowly() {
+        begin("slow", PACE);
+        write(1_000_000);
+        pass(1_000, 0);
+        assertThat(ended).isEmpty();
+        usePermits();
+        pass(10, 0);
+        assertThat(ended).containsExactly("slow");
+    }
+
+    @Test
+    void a_response_that_has_ended_is_not_ended_once_more_and_later_ones_are_looked_at() {
+        usePermits();
+        PacedResponse first = begin("first", PACE);
+        write(1_000);
+        pass(3, 0);
+        first.end();
+        pass(20, 0);
+        assertThat(ended).isEmpty();
+        begin("second", PACE);
+        begin("third", PACE);
+        pass(12, 0);
+        assertThat(ended).containsExactly("second", "third");
+    }
+
+    @Test
+    void a_transport_that_does_not_know_what_was_read_ends_no_response() {
+        client.isNio = true;
+        usePermits();
+        begin("slow", PACE);
+        write(1_000);
+        pass(1_000, 0);
+        assertThat(ended).isEmpty();
+    }
+
+    @Test
+    void without_a_rate_nothing_is_looked_at() {
+        usePermits();
+        begin("slow", new Pace(1, 0));
+        write(1_000);
+        pass(1_000, 0);
+        assertThat(ended).isEmpty();
+        assertThat(client.runScheduledPendingTasks()).isNegative();
+    }
+
+    @Test
+    void a_connection_without_responses_has_no_timer() {
+        begin("first", PACE).end();
+        begin("second", PACE).end();
+        pass(3, 0);
+        assertThat(client.runScheduledPendingTasks()).isNegative();
+    }
+}

@@ -1,0 +1,125 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2FrameTypes;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** While the pool is full, clients that read nothing do not keep their permits, and those that read slowly but steadily do. */
+@Tag("long")
+class SlowReaderTest {
+
+    private static final int LARGE = 32 << 20;
+    private static final short INITIAL_WINDOW_SIZE = 4;
+
+    @RegisterExtension
+    static final GatewayAndUpstream both = new GatewayAndUpstream();
+
+    @BeforeAll
+    static void start() {
+        both.start(
+                TestPolicy.onePool("http://UPSTREAM", "permits: 5, max-wait: 60s, max-hold: 5m"),
+                "--fairgate.upstream-body-idle=5m");
+        String body = "x".repeat(LARGE);
+        both.upstream()
+                .on(
+                        "/fair/large",
+                        exchange ->
+                                exchange.sendLast("HTTP/1.1 200 OK\r\nContent-Length: " + LARGE + "\r\n\r\n" + body));
+    }
+
+    /** Reads through a small buffer, so that the system takes little for it. */
+    private static RawClient http1() throws IOException {
+        Socket socket = new Socket();
+        socket.setReceiveBufferSize(4096);
+        socket.connect(new InetSocketAddress(
+                InetAddress.getLoopbackAddress(), both.gateway().port()));
+        return new RawClient(socket);
+    }
+
+    /** Allows no byte of a body until it says so. */
+    private static RawHttp2Client http2() throws IOException {
+        RawHttp2Client client = new RawHttp2Client(both.gateway().port());
+        client.trySend(
+                Http2FrameTypes.SETTINGS,
+                0,
+                ByteBuffer.allocate(6).putShort(INITIAL_WINDOW_SIZE).putInt(0).array());
+        return client;
+    }
+
+    private static void allow(RawHttp2Client client, int stream, int bytes) {
+        client.trySend(
+                Http2FrameTypes.WINDOW_UPDATE,
+                stream,
+                ByteBuffer.allocate(Integer.BYTES).putInt(bytes).array());
+    }
+
+    private static double slowReaders() {
+        return MetricsPage.of(both.gateway())
+                .value("fairgate_failures_total", "pool", "pool", "tenant", "a", "reason", "slow-reader");
+    }
+
+    @Test
+    void clients_that_read_nothing_lose_their_permits() throws Exception {
+        double before = slowReaders();
+        CountDownLatch held = new CountDownLatch(3);
+        CountDownLatch end = new CountDownLatch(1);
+        both.upstream().on("/fair/held", exchange -> {
+            held.countDown();
+            exchange.await(end);
+            ScriptedUpstream.OK.answer(exchange);
+        });
+        try (RawClient slow = http1().get("/fair/large", "a");
+                RawClient steady = http1().get("/fair/large", "a");
+                RawHttp2Client client = http2()) {
+            RawHttp2Client.Stream slowStream = client.get("/fair/x", "a");
+            assertThat(slowStream.status()).isEqualTo("200");
+            RawHttp2Client.Stream steadyStream = client.get("/fair/large", "a");
+            assertThat(steadyStream.status()).isEqualTo("200");
+            // It may send some bytes, and nothing after that.
+            RawHttp2Client.Stream late = client.get("/fair/large", "a");
+            assertThat(late.status()).isEqualTo("200");
+            allow(client, 5, 4_000);
+            both.gateway().awaitInFlight("pool", 5);
+
+            List<CompletableFuture<Answer>> others = Stream.generate(
+                            () -> CompletableFuture.supplyAsync(() -> both.ask("/fair/held", "X-Tenant-Id", "b")))
+                    .limit(3)
+                    .toList();
+            for (int second = 0; held.getCount() > 0; second++) {
+                assertThat(second).isLessThan(30);
+                steady.read(2_000);
+                allow(client, 3, 1_000);
+                Thread.sleep(1_000);
+            }
+            end.countDown();
+            for (CompletableFuture<Answer> other : others) {
+                assertThat(other.get().status()).isEqualTo(200);
+            }
+            assertThat(slowStream.reset()).isEqualTo(Http2Error.CANCEL);
+            assertThat(late.reset()).isEqualTo(Http2Error.CANCEL);
+            assertThat(slow.readToEnd()).isLessThan(LARGE);
+            assertThat(slowReaders() - before).isEqualTo(3);
+            both.gateway().awaitInFlight("pool", 2);
+
+            allow(client, 0, LARGE);
+            allow(client, 3, LARGE);
+            assertThat(steadyStream.body()).hasSize(LARGE);
+            steady.read(LARGE - 100_000);
+        }
+        both.gateway().awaitInFlight("pool", 0);
+    }
+}

@@ -80,17 +80,18 @@ public final class ClientFaults extends TurboFilter implements DisposableBean {
     }
 
     private static boolean isOfClient(String logger, Throwable failure) {
-        return logger.equals(DROPPED)
-                ? failure instanceof AbortedException || failure instanceof Http2Exception
-                : LOGGERS.contains(logger) && isOfClient(failure);
+        return logger.equals(DROPPED) ? hasLeft(failure) : LOGGERS.contains(logger) && isOfClient(failure);
+    }
+
+    /** Or the upstream has closed its connection when the client had left; its request has ended by then. */
+    private static boolean hasLeft(Throwable failure) {
+        return failure instanceof Http2Exception
+                || failure instanceof AbortedException
+                || DisconnectedClientHelper.isClientDisconnectedException(failure);
     }
 
     private static boolean isOfClient(Throwable failure) {
-        return failure instanceof Http2Exception
-                || failure instanceof DecoderException
-                || failure instanceof SSLException
-                || failure instanceof AbortedException
-                || DisconnectedClientHelper.isClientDisconnectedException(failure);
+        return failure instanceof DecoderException || failure instanceof SSLException || hasLeft(failure);
     }
 
     private void note(Throwable failure) {

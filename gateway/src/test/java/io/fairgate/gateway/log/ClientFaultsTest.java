@@ -68,8 +68,12 @@ class ClientFaultsTest {
         Logger dropped = loggers.getLogger("reactor.core.publisher.Operators");
         assertThat(decide(dropped, Level.ERROR, new AbortedException("left"))).isEqualTo(FilterReply.DENY);
         assertThat(decide(dropped, Level.ERROR, new IOException("Connection reset by peer")))
-                .isEqualTo(FilterReply.NEUTRAL);
+                .isEqualTo(FilterReply.DENY);
         assertThat(said()).hasSize(1);
+        assertThat(decide(dropped, Level.ERROR, new IOException("Too many open files")))
+                .isEqualTo(FilterReply.NEUTRAL);
+        assertThat(decide(dropped, Level.ERROR, new IllegalStateException("a bug")))
+                .isEqualTo(FilterReply.NEUTRAL);
     }
 
     @Test

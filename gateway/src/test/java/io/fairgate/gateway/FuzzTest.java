@@ -10,6 +10,7 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -17,7 +18,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -30,6 +33,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
  *
  * <p>Not the port of operators: Spring (7.0) loses a buffer when a client leaves just when an endpoint has made its answer on another thread.
  */
+@Tag("fuzz")
+@Timeout(value = 1, unit = TimeUnit.HOURS) // For a million requests.
 @ExtendWith(OutputCaptureExtension.class)
 class FuzzTest {
 

@@ -18,6 +18,8 @@ record LiveObjects(String histogram) {
     /** A line of the histogram: number, instances, bytes, class, and its module if it has one. */
     private static final Pattern LINE = Pattern.compile("\\s*\\d+:\\s+(\\d+)\\s+\\d+\\s+(\\S+).*");
 
+    private static final Pattern TOTAL = Pattern.compile("(?m)^Total\\s+\\d+\\s+(\\d+)\\s*$");
+
     /** Collectors of garbage fill gaps with these. */
     private static final String FILLER = "jdk.internal.vm.Filler";
 
@@ -41,6 +43,15 @@ record LiveObjects(String histogram) {
             }
         });
         return counts;
+    }
+
+    /** The bytes of all objects. */
+    long bytes() {
+        Matcher total = TOTAL.matcher(histogram);
+        if (!total.find()) {
+            throw new IllegalStateException(histogram);
+        }
+        return Long.parseLong(total.group(1));
     }
 
     long of(String type) {

@@ -3,6 +3,7 @@ package io.fairgate.gateway.cli;
 import io.fairgate.gateway.http.HttpListener;
 import io.fairgate.gateway.log.StderrLog;
 import io.fairgate.gateway.start.Version;
+import io.fairgate.gateway.throttle.Rehearsal;
 import io.fairgate.gateway.throttle.ThrottleFile;
 import io.fairgate.gateway.throttle.ThrottleServer;
 import io.fairgate.gateway.throttle.ThrottleSettings;
@@ -63,7 +64,9 @@ public final class ThrottleCommand implements Callable<Integer> {
     @Spec
     private CommandSpec command;
 
-    /** Loads the classes that a server needs on a thread of its own, while the options and the file are read. */
+    private static volatile @Nullable Thread loading;
+
+    /** Makes this process ready to serve on a thread of its own, while the options and the file are read. */
     public static void loadAhead() {
         if (System.getProperty(NETTY_FLIGHT_RECORDER) == null) {
             System.setProperty(NETTY_FLIGHT_RECORDER, "false");
@@ -72,10 +75,12 @@ public final class ThrottleCommand implements Callable<Integer> {
                 () -> {
                     StderrLog.load();
                     HttpListener.load();
+                    Rehearsal.run();
                 },
                 "fairgate-load-ahead");
         loader.setDaemon(true);
         loader.start();
+        loading = loader;
     }
 
     /** Returns only when it cannot serve; otherwise it runs until a signal ends the process. */
@@ -86,6 +91,10 @@ public final class ThrottleCommand implements Callable<Integer> {
             return 1;
         }
         log(file, System.getenv("THROTTLE_LOG"));
+        Thread loader = loading;
+        if (loader != null) {
+            loader.join(); // Once the port is open, clients want their answers at once.
+        }
         ThrottleServer server = server(file);
         if (server == null) {
             return 1;

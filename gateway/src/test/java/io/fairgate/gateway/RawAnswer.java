@@ -4,8 +4,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import org.jspecify.annotations.Nullable;
 
-/** An answer of HTTP/1.1 as it came, without interim ones before it. */
-record RawAnswer(int status, String head, String body) {
+/**
+ * An answer of HTTP/1.1 as it came, without interim ones before it.
+ *
+ * @param isComplete false when the connection ended before the body
+ */
+record RawAnswer(int status, String head, String body, boolean isComplete) {
 
     /** The next answer; null at the end of the connection. */
     static @Nullable RawAnswer read(InputStream in) throws IOException {
@@ -21,7 +25,8 @@ record RawAnswer(int status, String head, String body) {
         if (status < 200) {
             return read(in);
         }
-        return new RawAnswer(
-                status, head.toString(), RawBody.read(head.toString(), in).text());
+        boolean hasBody = status != 204 && status != 304;
+        RawBody body = hasBody ? RawBody.read(head.toString(), in) : new RawBody(true, "");
+        return new RawAnswer(status, head.toString(), body.text(), body.isComplete());
     }
 }

@@ -6,6 +6,8 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.DecoderResult;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -110,7 +112,7 @@ final class StrictResponses extends ChannelInboundHandlerAdapter {
                 context.fireChannelRead(message);
             } else if (part.decoderResult().isFailure()) {
                 refuse(context, part, part.decoderResult().cause());
-            } else if (part instanceof HttpResponse response && !isHttp1(response)) {
+            } else if (part instanceof HttpResponse response && !(isHttp1(response) && hasKnownFraming(response))) {
                 refuse(context, part, null);
             } else {
                 read(context, part);
@@ -152,6 +154,12 @@ final class StrictResponses extends ChannelInboundHandlerAdapter {
     private static boolean isHttp1(HttpResponse response) {
         int status = response.status().code();
         return response.protocolVersion().majorVersion() == 1 && status >= 100 && status <= 999;
+    }
+
+    /** Netty ignores all transfer codings but the last one. Where such a body ends, or what it is, would be a guess (RFC 9112, 6.1). */
+    private static boolean hasKnownFraming(HttpResponse response) {
+        String coding = response.headers().get(HttpHeaderNames.TRANSFER_ENCODING);
+        return coding == null || HttpHeaderValues.CHUNKED.contentEqualsIgnoreCase(coding);
     }
 
     private static void doNotReuse(Channel channel) {

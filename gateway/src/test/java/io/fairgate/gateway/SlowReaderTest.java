@@ -31,14 +31,12 @@ class SlowReaderTest {
     @BeforeAll
     static void start() {
         both.start(
-                TestPolicy.onePool("http://UPSTREAM", "permits: 5, max-wait: 60s, max-hold: 5m"),
+                TestPolicy.onePool("http://UPSTREAM", "permits: 6, max-wait: 60s, max-hold: 5m"),
                 "--fairgate.upstream-body-idle=5m");
         String body = "x".repeat(LARGE);
-        both.upstream()
-                .on(
-                        "/fair/large",
-                        exchange ->
-                                exchange.sendLast("HTTP/1.1 200 OK\r\nContent-Length: " + LARGE + "\r\n\r\n" + body));
+        ScriptedUpstream.Script large =
+                exchange -> exchange.sendLast("HTTP/1.1 200 OK\r\nContent-Length: " + LARGE + "\r\n\r\n" + body);
+        both.upstream().on("/fair/large", large).on("/plain/large", large);
     }
 
     /** Reads through a small buffer, so that the system takes little for it. */
@@ -50,14 +48,25 @@ class SlowReaderTest {
         return new RawClient(socket);
     }
 
-    /** Allows no byte of a body until it says so. */
-    private static RawHttp2Client http2() throws IOException {
+    /** Allows so many bytes of each body at first. */
+    private static RawHttp2Client http2(int window) throws IOException {
         RawHttp2Client client = new RawHttp2Client(both.gateway().port());
         client.trySend(
                 Http2FrameTypes.SETTINGS,
                 0,
-                ByteBuffer.allocate(6).putShort(INITIAL_WINDOW_SIZE).putInt(0).array());
+                ByteBuffer.allocate(6)
+                        .putShort(INITIAL_WINDOW_SIZE)
+                        .putInt(window)
+                        .array());
         return client;
+    }
+
+    /** Has used up what it allows for its whole connection, and makes the gateway send other things. */
+    private static RawHttp2Client.Stream withoutConnectionWindow(RawHttp2Client client) throws IOException {
+        assertThat(client.get("/plain/large", "a").status()).isEqualTo("200");
+        RawHttp2Client.Stream stream = client.get("/fair/x", "a");
+        assertThat(stream.status()).isEqualTo("200");
+        return stream;
     }
 
     private static void allow(RawHttp2Client client, int stream, int bytes) {
@@ -75,7 +84,7 @@ class SlowReaderTest {
     @Test
     void clients_that_read_nothing_lose_their_permits() throws Exception {
         double before = slowReaders();
-        CountDownLatch held = new CountDownLatch(3);
+        CountDownLatch held = new CountDownLatch(4);
         CountDownLatch end = new CountDownLatch(1);
         both.upstream().on("/fair/held", exchange -> {
             held.countDown();
@@ -84,7 +93,9 @@ class SlowReaderTest {
         });
         try (RawClient slow = http1().get("/fair/large", "a");
                 RawClient steady = http1().get("/fair/large", "a");
-                RawHttp2Client client = http2()) {
+                RawHttp2Client pinging = http2(Integer.MAX_VALUE);
+                RawHttp2Client client = http2(0)) {
+            RawHttp2Client.Stream starved = withoutConnectionWindow(pinging);
             RawHttp2Client.Stream slowStream = client.get("/fair/x", "a");
             assertThat(slowStream.status()).isEqualTo("200");
             RawHttp2Client.Stream steadyStream = client.get("/fair/large", "a");
@@ -93,16 +104,19 @@ class SlowReaderTest {
             RawHttp2Client.Stream late = client.get("/fair/large", "a");
             assertThat(late.status()).isEqualTo("200");
             allow(client, 5, 4_000);
-            both.gateway().awaitInFlight("pool", 5);
+            both.gateway().awaitInFlight("pool", 6);
 
             List<CompletableFuture<Answer>> others = Stream.generate(
                             () -> CompletableFuture.supplyAsync(() -> both.ask("/fair/held", "X-Tenant-Id", "b")))
-                    .limit(3)
+                    .limit(4)
                     .toList();
             for (int second = 0; held.getCount() > 0; second++) {
                 assertThat(second).isLessThan(30);
                 steady.read(2_000);
                 allow(client, 3, 1_000);
+                for (int ping = 0; ping < 40; ping++) {
+                    pinging.trySend(Http2FrameTypes.PING, 0, new byte[8]);
+                }
                 Thread.sleep(1_000);
             }
             end.countDown();
@@ -110,9 +124,10 @@ class SlowReaderTest {
                 assertThat(other.get().status()).isEqualTo(200);
             }
             assertThat(slowStream.reset()).isEqualTo(Http2Error.CANCEL);
+            assertThat(starved.reset()).isEqualTo(Http2Error.CANCEL);
             assertThat(late.reset()).isEqualTo(Http2Error.CANCEL);
             assertThat(slow.readToEnd()).isLessThan(LARGE);
-            assertThat(slowReaders() - before).isEqualTo(3);
+            assertThat(slowReaders() - before).isEqualTo(4);
             both.gateway().awaitInFlight("pool", 2);
 
             allow(client, 0, LARGE);

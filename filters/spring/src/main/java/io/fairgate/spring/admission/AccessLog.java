@@ -49,9 +49,9 @@ record AccessLog(@Nullable RecordLog records, PolicyHolder policy, InstantSource
 
     private static String end(ServerWebExchange exchange, SignalType end, boolean brokenOff) {
         return switch (end) {
-            case ON_COMPLETE -> "done";
             case ON_ERROR -> brokenOff ? "broken-off" : "refused";
-            // A client that is too slow is made to leave.
+            // The gateway has closed the connection, because its client was too slow.
+            case ON_COMPLETE -> Exchanges.isAnswered(exchange) ? "broken-off" : "done";
             default -> Exchanges.isAnswered(exchange) ? "broken-off" : "client-left";
         };
     }

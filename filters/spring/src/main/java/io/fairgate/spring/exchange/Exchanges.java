@@ -266,6 +266,16 @@ public final class Exchanges {
         return connection.hasAttr(PEER) ? connection.attr(PEER).get() : null;
     }
 
+    /** Whether a load balancer has named the client of this connection in the PROXY protocol. */
+    public static boolean isPeerNamed(ServerWebExchange exchange) {
+        Connection connection = connection(exchange);
+        if (connection == null) {
+            return false;
+        }
+        Channel channel = connection.channel();
+        return named(channel.parent() instanceof SocketChannel socket ? socket : channel) != null;
+    }
+
     /** Has a connection count as one from this address, which a load balancer has named in place of its own. */
     public static void setPeer(Channel connection, InetSocketAddress address) {
         connection.attr(PEER).set(address);

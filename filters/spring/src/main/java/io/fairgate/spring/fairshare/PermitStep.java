@@ -5,16 +5,19 @@ import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.policy.TrustedProxies;
 import io.fairgate.spring.exchange.Carried;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
 import io.fairgate.spring.pace.Pace;
 import io.fairgate.spring.pace.PacedBody;
 import io.fairgate.spring.pace.PacedResponse;
+import io.fairgate.spring.pace.SlowReaderException;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.ClientLeftException;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.RefusalHandler;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -39,6 +42,22 @@ public record PermitStep(
         Decisions decisions,
         RefusalHandler failures,
         Scheduler time) {
+
+    /** A request whose response its client reads. */
+    private record Answered(PermitStep step, ServerWebExchange exchange) implements PacedResponse.Request {
+
+        @Override
+        public boolean comesThroughProxy() {
+            TrustedProxies proxies = step.policy.current().identification().proxies();
+            InetAddress peer = Exchanges.peer(exchange);
+            return Exchanges.isPeerNamed(exchange) || (peer != null && proxies.contains(peer));
+        }
+
+        @Override
+        public void breakOff(SlowReaderException slow) {
+            step.failures.breakOff(exchange, slow);
+        }
+    }
 
     private static final String SERVER_TIMING = "Server-Timing";
     private static final String NO_WAIT = "fairgate;dur=0.0";
@@ -89,8 +108,8 @@ public record PermitStep(
         PoolSettings settings = pool.settings();
         Duration maxHold = rule.maxHold() == null ? settings.maxHold() : rule.maxHold();
         OnClientLeft onClientLeft = rule.onClientLeft() == null ? settings.onClientLeft() : rule.onClientLeft();
-        PacedResponse response = new PacedResponse(
-                Exchanges.connection(exchange), pace, pool, slow -> failures.breakOff(exchange, slow));
+        PacedResponse response =
+                new PacedResponse(Exchanges.connection(exchange), pace, pool, new Answered(this, exchange));
         UpstreamConnection upstream = new UpstreamConnection(onClientLeft, maxHold, time);
         PermitRequest request = new PermitRequest(
                 tenant.id(),
@@ -123,7 +142,7 @@ public record PermitStep(
     /** The body for the upstream; null if the request can be sent as it was received, with nothing to read first. */
     private @Nullable Flux<DataBuffer> paced(
             ServerWebExchange exchange, ReadAheadBody body, PermitPool pool, UpstreamConnection upstream) {
-        if (!PacedBody.isPossible(exchange.getRequest())) {
+        if (!PacedBody.mayHaveBody(exchange.getRequest())) {
             return body.isUntouched() ? null : body.body();
         }
         return PacedBody.of(exchange, body.body(), pace, pool, upstream::isAnswered);

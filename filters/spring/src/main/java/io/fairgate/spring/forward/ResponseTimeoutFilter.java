@@ -9,7 +9,9 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import org.springframework.cloud.gateway.config.HttpClientProperties;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
@@ -17,8 +19,10 @@ import org.springframework.cloud.gateway.route.Route;
 import org.springframework.cloud.gateway.support.RouteMetadataUtils;
 import org.springframework.core.Ordered;
 import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
+import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -66,12 +70,27 @@ record ResponseTimeoutFilter(HttpClientProperties properties) implements GlobalF
         Call call = new Call();
         ServerWebExchange noted =
                 exchange.mutate().request(noted(exchange.getRequest(), call)).build();
-        Mono<Void> answered = Mono.defer(() -> {
+        // NettyRoutingFilter reads the route while it is subscribed to. After that, filters that try again need it as
+        // it was.
+        Publisher<Void> answered = subscriber -> {
             exchange.getAttributes().put(GATEWAY_ROUTE_ATTR, withoutTimeout(route));
-            return chain.filter(noted);
-        });
+            try {
+                chain.filter(noted).subscribe(subscriber);
+            } finally {
+                exchange.getAttributes().put(GATEWAY_ROUTE_ATTR, route);
+            }
+        };
         return UpstreamAnswer.to(answered, client, Math.max(1, most.toNanos()), call)
-                .doFinally(end -> exchange.getAttributes().put(GATEWAY_ROUTE_ATTR, route));
+                .onErrorMap(TimeoutException.class, late -> timedOut(most));
+    }
+
+    /** As {@code NettyRoutingFilter} says it, so that {@code Retry} takes it for the same. */
+    private static Throwable timedOut(Duration most) {
+        String message = "Response took longer than timeout: " + most;
+        return new ResponseStatusException(
+                HttpStatus.GATEWAY_TIMEOUT,
+                message,
+                new org.springframework.cloud.gateway.support.TimeoutException(message));
     }
 
     /** Null for none, and for one that cannot be read, which Spring Cloud Gateway ignores. */

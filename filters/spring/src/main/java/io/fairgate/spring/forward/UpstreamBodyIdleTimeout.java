@@ -83,7 +83,7 @@ record UpstreamBodyIdleTimeout(Duration idle, Duration unread) implements HttpCl
             } else {
                 isUnread = true;
                 if (unreadNanos > 0) {
-                    deadline().set(unreadNanos);
+                    deadline().set(Math.max(1, unreadNanos - idleNanos));
                 }
             }
         }

@@ -6,7 +6,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How fast a client must send the body of a request that holds permits, and read its response.
+ * How fast a client must send the body of a request, and read the response while it holds permits.
  *
  * @param pauseNanos the longest time without a byte of a body; 0 for no limit
  * @param bytesPerSecond on average of {@link #WINDOW_SECONDS}, while the pool is full; 0 for no limit
@@ -23,8 +23,9 @@ public record Pace(long pauseNanos, long bytesPerSecond) {
         return pauseNanos == 0 && bytesPerSecond == 0;
     }
 
-    boolean isKept(long bytesInWindow) {
-        return bytesInWindow >= bytesPerSecond * WINDOW_SECONDS;
+    /** Whether so many bytes in so many nanoseconds are enough. */
+    boolean isKept(long bytes, long nanos) {
+        return bytes >= bytesPerSecond * (nanos / 1e9);
     }
 
     /**

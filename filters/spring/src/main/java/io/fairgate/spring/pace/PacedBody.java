@@ -90,7 +90,7 @@ public final class PacedBody extends Flux<DataBuffer> {
     /** A request that holds no permits, with its body as its client must send it. */
     public static ServerWebExchange ofUnheld(ServerWebExchange exchange, Pace pace) {
         ServerHttpRequest request = exchange.getRequest();
-        if (!isPossible(request) || pace.hasNoLimit()) {
+        if (!mayHaveBody(request) || pace.hasNoLimit()) {
             return exchange;
         }
         Flux<DataBuffer> body = of(
@@ -110,7 +110,7 @@ public final class PacedBody extends Flux<DataBuffer> {
     }
 
     /** Whether a request may have a body. */
-    public static boolean isPossible(ServerHttpRequest request) {
+    public static boolean mayHaveBody(ServerHttpRequest request) {
         HttpHeaders headers = request.getHeaders();
         return !request.getMethod().equals(HttpMethod.GET)
                 || headers.getContentLength() >= 0
@@ -271,7 +271,7 @@ public final class PacedBody extends Flux<DataBuffer> {
                 giveUp();
                 return;
             } else if (askedInWindow(now) >= Pace.WINDOW_NANOS) {
-                if (!pace.isKept(bytesInWindow)) {
+                if (!pace.isKept(bytesInWindow, Pace.WINDOW_NANOS)) {
                     if (pool == null) {
                         giveUp();
                         return;

@@ -6,7 +6,7 @@ import io.netty.channel.EventLoop;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Consumer;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.netty.Connection;
 
@@ -18,27 +18,41 @@ import reactor.netty.Connection;
  */
 public final class PacedResponse {
 
+    /** The request that is answered. */
+    public interface Request {
+
+        /**
+         * Whether another server passes the response on. Its own buffer for the client takes megabytes at once and then nothing until a part of
+         * it is free, so that it has {@link #PROXY_NANOS}.
+         */
+        boolean comesThroughProxy();
+
+        /** Ends it, on the event loop, because its client reads too slowly. */
+        void breakOff(SlowReaderException slow);
+    }
+
+    private static final long PROXY_NANOS = TimeUnit.SECONDS.toNanos(60);
+
     private final @Nullable Connection client;
     private final Pace pace;
     private final PermitPool pool;
-    private volatile @Nullable Consumer<Throwable> slow;
+    private volatile @Nullable Request request;
 
     private boolean isBehind;
     private long behindSince;
     private OptionalLong acknowledgedBefore = OptionalLong.empty();
-    private long creditsInWindow;
+    private long sentSince;
 
     /**
      * Has no effect yet.
      *
      * @param client its connection, or, over HTTP/2, its stream; null if there is none, and then nothing has an effect
-     * @param slow gets the failure, on the event loop, when the client is too slow, unless {@link #end} was called
      */
-    public PacedResponse(@Nullable Connection client, Pace pace, PermitPool pool, Consumer<Throwable> slow) {
+    public PacedResponse(@Nullable Connection client, Pace pace, PermitPool pool, Request request) {
         this.client = client;
         this.pace = pace;
         this.pool = pool;
-        this.slow = slow;
+        this.request = request;
     }
 
     /** The request holds permits from now on. */
@@ -60,51 +74,54 @@ public final class PacedResponse {
 
     /** The request has ended. May be called on any thread, and more than once. */
     public void end() {
-        slow = null;
+        request = null;
     }
 
     boolean isOver() {
-        return slow == null;
+        return request == null;
     }
 
     Channel channel() {
         return Objects.requireNonNull(client).channel();
     }
 
-    /** Over HTTP/2, the client allows so many more bytes of this response. */
-    void allowed(int bytes) {
-        creditsInWindow += bytes;
+    /** Over HTTP/2, so many bytes of this response have been sent. */
+    void sent(int bytes) {
+        sentSince += bytes;
     }
 
-    void look(PacedResponses connection, long now) {
-        Channel channel = channel();
-        if (!connection.hasUnsent(channel)) {
-            isBehind = false;
-        } else if (!isBehind) {
-            isBehind = true;
-            beginWindow(connection, now);
-        } else if (now - behindSince >= Pace.WINDOW_NANOS) {
-            long taken = connection.waitsForCredit(channel)
-                    ? creditsInWindow
-                    : connection.acknowledgedSince(acknowledgedBefore);
-            if (!pace.isKept(taken)) {
-                Pace.ifFull(pool, channel.eventLoop(), this::giveUp);
-            }
-            beginWindow(connection, now);
+    /** Whether something of it waits for its client. */
+    boolean lookWhetherBehind(PacedResponses connection, long now) {
+        boolean wasBehind = isBehind;
+        isBehind = connection.hasUnsent(channel());
+        if (isBehind && !wasBehind) {
+            behindSince = now;
+            acknowledgedBefore = connection.beginToCount();
+            sentSince = 0;
+        }
+        return isBehind;
+    }
+
+    /** @param behind how many responses wait for the client of this connection */
+    void endIfTooSlow(PacedResponses connection, int behind, long now) {
+        Request answered = request;
+        long nanos = now - behindSince;
+        if (answered == null || !isBehind || nanos < Pace.WINDOW_NANOS) {
+            return;
+        }
+        long read = connection.mayNotSend(channel())
+                ? sentSince
+                : connection.acknowledgedSince(acknowledgedBefore) / behind;
+        if (!pace.isKept(read, nanos) && (nanos >= PROXY_NANOS || !answered.comesThroughProxy())) {
+            Pace.ifFull(pool, channel().eventLoop(), this::giveUp);
         }
     }
 
-    private void beginWindow(PacedResponses connection, long now) {
-        behindSince = now;
-        acknowledgedBefore = connection.beginWindow();
-        creditsInWindow = 0;
-    }
-
     private void giveUp() {
-        @Nullable Consumer<Throwable> told = slow;
-        if (told != null) {
+        Request answered = request;
+        if (answered != null) {
             end();
-            told.accept(new SlowReaderException());
+            answered.breakOff(new SlowReaderException());
         }
     }
 }

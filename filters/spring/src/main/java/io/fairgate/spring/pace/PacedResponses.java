@@ -3,18 +3,16 @@ package io.fairgate.spring.pace;
 import io.fairgate.spring.exchange.MovingDeadline;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2FrameCodec;
+import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.handler.codec.http2.Http2StreamChannel;
-import io.netty.handler.codec.http2.Http2WindowUpdateFrame;
 import io.netty.util.AttributeKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The responses of one connection of a client that it has to read at a pace: one at a time over HTTP/1.1, several over HTTP/2.
@@ -22,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>They are looked at every two seconds while there are any; so most requests set no timer.
  *
  * <p>Over HTTP/2, a response may wait for its client although its connection does not: until the client sends WINDOW_UPDATE for the
- * stream (RFC 9113, 5.2). It then sends as many bytes as the client allows.
+ * stream or for the connection (RFC 9113, 5.2). Then only what is sent of this response counts: the client acknowledges other things as well.
  */
 final class PacedResponses {
 
@@ -38,7 +36,7 @@ final class PacedResponses {
     private int room = 1;
 
     private boolean isLooking;
-    private boolean areCreditsNoted;
+    private boolean isCounting;
 
     private PacedResponses(Channel connection) {
         this.connection = connection;
@@ -74,18 +72,36 @@ final class PacedResponses {
         isLooking = !responses.isEmpty() && connection.isActive();
         if (isLooking) {
             long now = connection.eventLoop().ticker().nanoTime();
-            responses.forEach(response -> response.look(this, now));
+            int behind = 0;
+            for (PacedResponse response : responses) {
+                behind += response.lookWhetherBehind(this, now) ? 1 : 0;
+            }
+            for (PacedResponse response : responses) {
+                response.endIfTooSlow(this, behind, now);
+            }
             nextLook.set(BETWEEN_LOOKS);
         }
     }
 
-    /** From now on, the bytes are counted that the client allows, and those that it acknowledges. */
-    OptionalLong beginWindow() {
-        if (!areCreditsNoted) {
-            areCreditsNoted = true;
-            noteCredits();
+    /** From now on, the bytes are counted that are sent and acknowledged. */
+    OptionalLong beginToCount() {
+        if (!isCounting) {
+            isCounting = true;
+            ChannelHandlerContext codec = connection.pipeline().context(Http2FrameCodec.class);
+            if (codec != null) {
+                connection.pipeline().addBefore(codec.name(), null, new SentData(this::sent));
+            }
         }
         return AcknowledgedBytes.of(connection);
+    }
+
+    private void sent(int stream, int bytes) {
+        for (PacedResponse response : responses) {
+            if (response.channel() instanceof Http2StreamChannel own
+                    && own.stream().id() == stream) {
+                response.sent(bytes);
+            }
+        }
     }
 
     /** Whether something was written to this channel that its connection has not sent yet. */
@@ -100,43 +116,15 @@ final class PacedResponses {
         return before.isPresent() && now.isPresent() ? now.getAsLong() - before.getAsLong() : Long.MAX_VALUE;
     }
 
-    /** Whether the client must allow more bytes of this stream, before another one can be sent. */
-    boolean waitsForCredit(Channel channel) {
+    /** Whether the client must allow more bytes, of this stream or of all, before another one can be sent. */
+    boolean mayNotSend(Channel channel) {
         Http2FrameCodec codec = connection.pipeline().get(Http2FrameCodec.class);
-        Http2Stream own = stream(channel);
-        return codec != null
-                && own != null
-                && codec.connection().remote().flowController().windowSize(own) <= 0;
-    }
-
-    private @Nullable Http2Stream stream(Channel channel) {
-        Http2FrameCodec codec = connection.pipeline().get(Http2FrameCodec.class);
-        return codec != null && channel instanceof Http2StreamChannel stream
-                ? codec.connection().stream(stream.stream().id())
-                : null;
-    }
-
-    private void noteCredits() {
-        ChannelPipeline pipeline = connection.pipeline();
-        ChannelHandlerContext codec = pipeline.context(Http2FrameCodec.class);
-        if (codec != null) {
-            pipeline.addAfter(codec.name(), null, new ChannelInboundHandlerAdapter() {
-                @Override
-                public void channelRead(ChannelHandlerContext context, Object frame) {
-                    if (frame instanceof Http2WindowUpdateFrame more) {
-                        noteCredit(more);
-                    }
-                    context.fireChannelRead(frame);
-                }
-            });
+        if (codec == null || !(channel instanceof Http2StreamChannel stream)) {
+            return false;
         }
-    }
-
-    private void noteCredit(Http2WindowUpdateFrame more) {
-        for (PacedResponse response : responses) {
-            if (response.channel() instanceof Http2StreamChannel stream && stream.stream() == more.stream()) {
-                response.allowed(more.windowSizeIncrement());
-            }
-        }
+        Http2Connection http2 = codec.connection();
+        Http2RemoteFlowController windows = http2.remote().flowController();
+        Http2Stream own = http2.stream(stream.stream().id());
+        return (own != null && windows.windowSize(own) <= 0) || windows.windowSize(http2.connectionStream()) <= 0;
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 
-/** The client sends the body of its request too slowly . */
+/** The client sends the body of its request too slowly. */
 final class SlowBodyException extends RefusedException {
 
     private static final long serialVersionUID = 1L;

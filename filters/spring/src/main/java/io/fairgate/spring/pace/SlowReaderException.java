@@ -5,15 +5,13 @@ import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusedException;
 import org.springframework.http.HttpStatus;
 
-/** The client reads its response too slowly for a request that holds permits. The response has begun, so its connection is closed. */
+/** The client reads its response too slowly. The response has begun, so its connection is closed. */
 public final class SlowReaderException extends RefusedException {
 
     private static final long serialVersionUID = 1L;
 
-    private static final Refusal REFUSAL = Refusal.of(
-            HttpStatus.REQUEST_TIMEOUT,
-            "slow-reader",
-            "The client read the response too slowly while all permits were in use.");
+    private static final Refusal REFUSAL =
+            Refusal.of(HttpStatus.REQUEST_TIMEOUT, "slow-reader", "The client read the response too slowly.");
 
     public SlowReaderException() {
         super(REFUSAL.reason());

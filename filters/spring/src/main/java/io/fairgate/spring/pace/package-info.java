@@ -1,6 +1,7 @@
 /**
  * Clients that are too slow. {@link io.fairgate.spring.pace.PacedBody} ends a request whose body comes too slowly, and
- * {@link io.fairgate.spring.pace.PacedResponse} one whose response is read too slowly, because such requests keep their permits.
+ * {@link io.fairgate.spring.pace.PacedResponse} one that holds permits and whose response is read too slowly. Such requests would keep
+ * permits, or connections to upstreams.
  */
 @NullMarked
 package io.fairgate.spring.pace;

@@ -52,12 +52,7 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
             return Mono.error(failure);
         }
         Refusal refusal = decided.refusal();
-        TenantPolicy tenant = Exchanges.tenant(exchange);
-        if (refusal.isFailure()) {
-            counter.failed(Exchanges.pool(exchange), tenant, refusal.reason());
-        } else if (refusal.equals(Refusal.BACKEND_LOST)) {
-            counter.refused(tenant == null ? null : tenant.id(), refusal.reason(), true);
-        }
+        count(exchange, refusal);
         // A response that has begun cannot be replaced, and must not look complete, so its connection is closed.
         Exchanges.setAnswered(exchange);
         boolean begun = exchange.getResponse().isCommitted();
@@ -65,13 +60,25 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
         return begun ? hangUp(exchange) : answer(exchange, refusal, decided.decision());
     }
 
+    private void count(ServerWebExchange exchange, Refusal refusal) {
+        TenantPolicy tenant = Exchanges.tenant(exchange);
+        if (refusal.isFailure()) {
+            counter.failed(Exchanges.pool(exchange), tenant, refusal.reason());
+        } else if (refusal.equals(Refusal.BACKEND_LOST)) {
+            counter.refused(tenant == null ? null : tenant.id(), refusal.reason(), true);
+        }
+    }
+
     /** Ends a request that has not failed by itself, because of its client. What waits for its end sees that its client has left. */
     public void breakOff(ServerWebExchange exchange, Throwable failure) {
-        if (exchange.getResponse().isCommitted() && !Exchanges.isAnswered(exchange)) {
-            handle(exchange, failure).subscribe();
-        } else {
-            Exchanges.close(exchange); // The answer to an earlier request on its connection is not read.
+        if (!Exchanges.isAnswered(exchange)) {
+            Decided decided = decisions.against(exchange, failure);
+            if (decided != null) {
+                count(exchange, decided.refusal());
+            }
+            Exchanges.setAnswered(exchange);
         }
+        Exchanges.close(exchange);
     }
 
     private static Mono<Void> answer(ServerWebExchange exchange, Refusal refusal, Decision decision) {

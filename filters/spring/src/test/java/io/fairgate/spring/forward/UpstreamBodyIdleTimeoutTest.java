@@ -106,7 +106,7 @@ class UpstreamBodyIdleTimeoutTest {
         for (int pause = 0; pause < 5; pause++) {
             stopReading();
             pass(30);
-            pass(299);
+            pass(269);
             assertThat(upstream.isActive()).isTrue();
             upstream.read();
             pass(29);
@@ -121,7 +121,9 @@ class UpstreamBodyIdleTimeoutTest {
         upstream.writeInbound(HEAD);
         stopReading();
         pass(30);
-        pass(300);
+        pass(269);
+        assertThat(upstream.isActive()).isTrue();
+        pass(1);
         assertClosedWith(SlowReaderException.class);
     }
 

@@ -44,7 +44,7 @@ class PacedResponseTest {
             @Override
             @SuppressWarnings("unchecked")
             public <T> T getOption(ChannelOption<T> option) {
-                return option == AcknowledgedBytes.INFO && !isNio ? (T) info() : super.getOption(option);
+                return option.equals(AcknowledgedBytes.INFO) && !isNio ? (T) info() : super.getOption(option);
             }
         };
 
@@ -77,6 +77,7 @@ class PacedResponseTest {
     private final Client client = new Client();
     private final PermitPool pool = pool();
     private final List<String> ended = new ArrayList<>();
+    private boolean isProxied;
 
     private PermitPool pool() {
         PoolSettings settings = new PoolSettings(1, 100, Duration.ofDays(1), Duration.ofDays(1));
@@ -84,7 +85,17 @@ class PacedResponseTest {
     }
 
     private PacedResponse begin(String name, Pace pace) {
-        PacedResponse response = new PacedResponse(() -> client, pace, pool, slow -> ended.add(name));
+        PacedResponse response = new PacedResponse(() -> client, pace, pool, new PacedResponse.Request() {
+            @Override
+            public boolean comesThroughProxy() {
+                return isProxied;
+            }
+
+            @Override
+            public void breakOff(SlowReaderException slow) {
+                ended.add(name);
+            }
+        });
         response.begin();
         client.runPendingTasks();
         return response;
@@ -141,7 +152,7 @@ class PacedResponseTest {
         write(1_000_000);
         pass(102, 100);
         assertThat(ended).isEmpty();
-        pass(10, 99);
+        pass(20, 90);
         assertThat(ended).containsExactly("slow");
     }
 
@@ -188,7 +199,7 @@ class PacedResponseTest {
         pass(1_000, 0);
         assertThat(ended).isEmpty();
         usePermits();
-        pass(10, 0);
+        pass(2, 0);
         assertThat(ended).containsExactly("slow");
     }
 
@@ -205,6 +216,40 @@ class PacedResponseTest {
         begin("third", PACE);
         pass(12, 0);
         assertThat(ended).containsExactly("second", "third");
+    }
+
+    @Test
+    void what_was_read_at_once_pays_for_a_pause() {
+        usePermits();
+        begin("slow", PACE);
+        write(1_000_000);
+        pass(4, 1_000);
+        pass(16, 0);
+        assertThat(ended).isEmpty();
+        pass(8, 0);
+        assertThat(ended).containsExactly("slow");
+    }
+
+    @Test
+    void a_client_behind_a_proxy_has_a_minute() {
+        isProxied = true;
+        usePermits();
+        begin("slow", PACE);
+        write(1_000);
+        pass(61, 0);
+        assertThat(ended).isEmpty();
+        pass(1, 0);
+        assertThat(ended).containsExactly("slow");
+    }
+
+    @Test
+    void clients_of_one_connection_share_what_it_reads() {
+        usePermits();
+        begin("first", PACE);
+        begin("second", PACE);
+        write(1_000_000);
+        pass(20, 190);
+        assertThat(ended).containsExactly("first", "second");
     }
 
     @Test

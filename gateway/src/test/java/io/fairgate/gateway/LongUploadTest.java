@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -88,5 +90,32 @@ class LongUploadTest {
             assertThat(answer.body()).contains("upstream-timeout");
             client.close();
         }
+    }
+
+    @Test
+    void a_request_that_is_sent_again_has_its_time_out_again() throws Exception {
+        both.start(
+                TestPolicy.onePool("http://UPSTREAM", "permits: 4, on-client-left: close") + """
+                  - id: retried
+                    uri: http://UPSTREAM
+                    predicates: [ "Path=/retried/**" ]
+                    metadata: { fair-share: false }
+                    filters: [ { name: Retry, args: { retries: 1, methods: POST, statuses: SERVICE_UNAVAILABLE } } ]
+                """.indent(0),
+                "--spring.cloud.gateway.server.webflux.httpclient.response-timeout=2s");
+        AtomicInteger attempts = new AtomicInteger();
+        both.upstream().on("/retried/x", exchange -> {
+            if (attempts.incrementAndGet() == 1) {
+                exchange.sendLast("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n");
+            } else {
+                exchange.awaitClose();
+            }
+        });
+        try (RawClient client = new RawClient(both.gateway().port())) {
+            RawAnswer answer =
+                    Objects.requireNonNull(client.post("/retried/x", "a", 5).answer());
+            assertThat(answer.status()).isEqualTo(504);
+        }
+        assertThat(attempts).hasValueGreaterThan(1);
     }
 }

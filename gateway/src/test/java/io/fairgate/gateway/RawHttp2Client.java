@@ -6,6 +6,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
+import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Flags;
@@ -140,6 +141,22 @@ final class RawHttp2Client implements AutoCloseable {
     void data(String part, boolean end) throws IOException {
         int flags = new Http2Flags().endOfStream(end).value();
         send(Http2FrameTypes.DATA, flags, lastStream, part.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    /** Has each body begin with at most so many bytes; before the first request. */
+    void allowAtFirst(int bytes) throws IOException {
+        ByteBuffer setting = ByteBuffer.allocate(6)
+                .putChar(Http2CodecUtil.SETTINGS_INITIAL_WINDOW_SIZE)
+                .putInt(bytes);
+        send(Http2FrameTypes.SETTINGS, 0, 0, setting.array());
+    }
+
+    /** Allows more bytes of a stream, or with 0 of all, unless the gateway has closed the connection. */
+    void allow(int stream, int bytes) {
+        trySend(
+                Http2FrameTypes.WINDOW_UPDATE,
+                stream,
+                ByteBuffer.allocate(Integer.BYTES).putInt(bytes).array());
     }
 
     /** Waits for a GOAWAY; its error code. */

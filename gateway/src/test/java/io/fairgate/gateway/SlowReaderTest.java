@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -23,7 +22,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class SlowReaderTest {
 
     private static final int LARGE = 32 << 20;
-    private static final short INITIAL_WINDOW_SIZE = 4;
 
     @RegisterExtension
     static final GatewayAndUpstream both = new GatewayAndUpstream();
@@ -51,13 +49,7 @@ class SlowReaderTest {
     /** Allows so many bytes of each body at first. */
     private static RawHttp2Client http2(int window) throws IOException {
         RawHttp2Client client = new RawHttp2Client(both.gateway().port());
-        client.trySend(
-                Http2FrameTypes.SETTINGS,
-                0,
-                ByteBuffer.allocate(6)
-                        .putShort(INITIAL_WINDOW_SIZE)
-                        .putInt(window)
-                        .array());
+        client.allowAtFirst(window);
         return client;
     }
 
@@ -67,13 +59,6 @@ class SlowReaderTest {
         RawHttp2Client.Stream stream = client.get("/fair/x", "a");
         assertThat(stream.status()).isEqualTo("200");
         return stream;
-    }
-
-    private static void allow(RawHttp2Client client, int stream, int bytes) {
-        client.trySend(
-                Http2FrameTypes.WINDOW_UPDATE,
-                stream,
-                ByteBuffer.allocate(Integer.BYTES).putInt(bytes).array());
     }
 
     private static double slowReaders() {
@@ -103,7 +88,7 @@ class SlowReaderTest {
             // It may send some bytes, and nothing after that.
             RawHttp2Client.Stream late = client.get("/fair/large", "a");
             assertThat(late.status()).isEqualTo("200");
-            allow(client, 5, 4_000);
+            client.allow(5, 4_000);
             both.gateway().awaitInFlight("pool", 6);
 
             List<CompletableFuture<Answer>> others = Stream.generate(
@@ -113,7 +98,7 @@ class SlowReaderTest {
             for (int second = 0; held.getCount() > 0; second++) {
                 assertThat(second).isLessThan(30);
                 steady.read(2_000);
-                allow(client, 3, 1_000);
+                client.allow(3, 1_000);
                 for (int ping = 0; ping < 40; ping++) {
                     pinging.trySend(Http2FrameTypes.PING, 0, new byte[8]);
                 }
@@ -130,8 +115,8 @@ class SlowReaderTest {
             assertThat(slowReaders() - before).isEqualTo(4);
             both.gateway().awaitInFlight("pool", 2);
 
-            allow(client, 0, LARGE);
-            allow(client, 3, LARGE);
+            client.allow(0, LARGE);
+            client.allow(3, LARGE);
             assertThat(steadyStream.body()).hasSize(LARGE);
             steady.read(LARGE - 100_000);
         }

@@ -9,12 +9,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Clients of every kind, at random: most ask and get an answer, ten percent leave, five percent are slow; and WebSockets, uploads,
- * refusals, faults of the upstream, leases and clients that break HTTP. What one of them must not see is a failure.
+ * Clients of every kind, at random: most ask and get an answer, ten percent of the connections end because their client leaves, five
+ * percent are slow; and WebSockets, uploads, refusals, faults of the upstream, leases and clients that break HTTP. A request must not
+ * fail unless its kind expects that.
  */
 final class SoakTraffic {
 
@@ -22,7 +25,7 @@ final class SoakTraffic {
     static final String LARGE = "/fair/large";
     static final String RESET = "/fair/reset";
     static final String GARBAGE = "/fair/garbage";
-    static final String SILENT = "/fair/silent";
+    static final String SILENT = "/silent/x";
     static final String WEB_SOCKET = "/fair/ws";
     static final int LARGE_BYTES = 1 << 20;
 
@@ -39,6 +42,7 @@ final class SoakTraffic {
     private final RunningGateway gateway;
     private final List<Kind> kinds;
     private final AtomicLong visits = new AtomicLong();
+    private final Set<String> made = ConcurrentHashMap.newKeySet();
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
 
     SoakTraffic(RunningGateway gateway) {
@@ -47,8 +51,10 @@ final class SoakTraffic {
                 new Kind("asks", 45, this::ask),
                 new Kind("asks over HTTP/2", 10, this::askOverHttp2),
                 new Kind("leaves", 10, this::leave),
-                new Kind("sends slowly", 3, this::sendSlowly),
-                new Kind("reads slowly", 2, this::readSlowly),
+                new Kind("sends slowly", 2, this::sendSlowly),
+                new Kind("stops in its body", 1, this::stopInBody),
+                new Kind("reads slowly", 1, this::readSlowly),
+                new Kind("reads slowly over HTTP/2", 1, this::readSlowlyOverHttp2),
                 new Kind("opens a WebSocket", 5, this::openWebSocket),
                 new Kind("uploads", 5, this::upload),
                 new Kind("is refused", 9, this::beRefused),
@@ -59,6 +65,14 @@ final class SoakTraffic {
 
     long visits() {
         return visits.get();
+    }
+
+    /** The kinds of clients that have not come. */
+    List<String> missing() {
+        return kinds.stream()
+                .map(Kind::name)
+                .filter(name -> !made.contains(name))
+                .toList();
     }
 
     /** The first failures; none if all was well. */
@@ -88,11 +102,12 @@ final class SoakTraffic {
             try {
                 kind.visit().make(random);
                 visits.incrementAndGet();
+                made.add(kind.name());
                 Thread.sleep(random.nextInt(20));
-            } catch (IOException | RuntimeException e) {
-                fail(kind.name() + ": " + e);
             } catch (InterruptedException e) {
                 return;
+            } catch (Throwable e) { // An Error would end this client, and nobody would know.
+                fail(kind.name() + ": " + e);
             }
         }
     }
@@ -186,6 +201,29 @@ final class SoakTraffic {
         }
     }
 
+    private void stopInBody(Random random) throws IOException {
+        try (RawClient client = connect()) {
+            client.send("POST /fair/x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: " + tenant(random)
+                    + "\r\nContent-Length: 9\r\n\r\nhello");
+            expect(client, 408);
+        }
+    }
+
+    /** Allows its body in small steps. */
+    private void readSlowlyOverHttp2(Random random) throws IOException, InterruptedException {
+        try (RawHttp2Client client = new RawHttp2Client(gateway.port())) {
+            client.allowAtFirst(0);
+            RawHttp2Client.Stream stream = client.get(LARGE, tenant(random));
+            if (!stream.status().equals("200")) {
+                fail("over HTTP/2: " + stream.headers());
+            }
+            for (int i = 0; i < 30; i++) {
+                client.allow(1, 2_000);
+                Thread.sleep(random.nextInt(200));
+            }
+        }
+    }
+
     private void readSlowly(Random random) throws IOException, InterruptedException {
         Socket socket = new Socket();
         socket.setReceiveBufferSize(4096);
@@ -224,7 +262,12 @@ final class SoakTraffic {
                 case 2 -> expect(client.get("/fair//x", "a"), 400);
                 case 3 -> expect(client.get("/nowhere", "a"), 404);
                 case 4 -> expect(client.send("CONNECT test:80 HTTP/1.1\r\nHost: test:80\r\n\r\n"), 405);
-                default -> expect(client.get("/fair/x", "c"), 200, 429);
+                default -> {
+                    expect(client.get("/fair/x", "c"), 200, 429);
+                    for (int i = 0; i < 10; i++) {
+                        expect(client.get("/fair/x", "c"), 200, 429);
+                    }
+                }
             }
         }
     }

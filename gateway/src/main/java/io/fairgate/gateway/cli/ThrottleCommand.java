@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -91,15 +92,23 @@ public final class ThrottleCommand implements Callable<Integer> {
             return 1;
         }
         log(file, System.getenv("THROTTLE_LOG"));
+        InetSocketAddress where = where();
+        if (where == null) {
+            return 1;
+        }
+        AtomicReference<@Nullable ThrottleServer> started = new AtomicReference<>();
+        Thread atSignal = new Thread(() -> end(started.get()));
+        Runtime.getRuntime().addShutdownHook(atSignal);
         Thread loader = loading;
         if (loader != null) {
             loader.join(); // Once the port is open, clients want their answers at once.
         }
-        ThrottleServer server = server(file);
+        ThrottleServer server = server(file, where);
         if (server == null) {
+            Runtime.getRuntime().removeShutdownHook(atSignal);
             return 1;
         }
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> end(server)));
+        started.set(server);
         PrintWriter out = command.commandLine().getOut();
         out.printf(
                 "throttle: %d semaphores, on port %d of %s%n", file.semaphores().size(), server.port(), address);
@@ -124,8 +133,10 @@ public final class ThrottleCommand implements Callable<Integer> {
     }
 
     /** Only halting makes the exit code 0: the JVM has chosen 128 + signal by then. */
-    private static void end(ThrottleServer server) {
-        server.end();
+    private static void end(@Nullable ThrottleServer server) {
+        if (server != null) {
+            server.end();
+        }
         Runtime.getRuntime().halt(0);
     }
 
@@ -146,8 +157,8 @@ public final class ThrottleCommand implements Callable<Integer> {
         return null;
     }
 
-    /** Null when it cannot listen; the error has been printed. */
-    private @Nullable ThrottleServer server(ThrottleFile file) {
+    /** Null when there can be no such address; the error has been printed. */
+    private @Nullable InetSocketAddress where() {
         PrintWriter err = command.commandLine().getErr();
         if (port < 0 || port > HIGHEST_PORT) {
             err.printf("--port: %d (expected: 0 to %d)%n", port, HIGHEST_PORT);
@@ -158,12 +169,19 @@ public final class ThrottleCommand implements Callable<Integer> {
             err.printf("--address: %s (expected: an address of this machine)%n", address);
             return null;
         }
+        return where;
+    }
+
+    /** Null when it cannot listen; the error has been printed. */
+    private @Nullable ThrottleServer server(ThrottleFile file, InetSocketAddress where) {
         try {
             return ThrottleServer.start(file, ThrottleSettings.STANDARD, where, MonotonicScheduler.INSTANCE);
         } catch (ChannelBindException taken) {
-            err.printf(
-                    "Cannot bind %s:%d (address in use or not available). Stop the other process, or use --port or --address.%n",
-                    address, port);
+            command.commandLine()
+                    .getErr()
+                    .printf(
+                            "Cannot bind %s:%d (address in use or not available). Stop the other process, or use --port or --address.%n",
+                            address, port);
             return null;
         }
     }

@@ -23,8 +23,8 @@ import org.springframework.web.util.DisconnectedClientHelper;
 import reactor.netty.channel.AbortedException;
 
 /**
- * Counts the errors of connections that clients cause, by breaking HTTP or by leaving, and has the log say so once a minute at
- * most. Reactor Netty and Netty would write a stack trace for each, and any client can cause thousands.
+ * Counts the errors of connections that clients cause, by breaking HTTP or by leaving, and those of upstreams that come when a client has
+ * left. Has the log say so once a minute at most. Reactor Netty and Netty would write a stack trace for each, and any client can cause thousands.
  *
  * <p>Where one of their loggers has level {@code debug}, this leaves its messages alone. Thread-safe.
  */
@@ -83,7 +83,7 @@ public final class ClientFaults extends TurboFilter implements DisposableBean {
         return logger.equals(DROPPED) ? hasLeft(failure) : LOGGERS.contains(logger) && isOfClient(failure);
     }
 
-    /** Or the upstream has closed its connection when the client had left; its request has ended by then. */
+    /** The client has closed the connection, or something has failed after its request had ended. */
     private static boolean hasLeft(Throwable failure) {
         return failure instanceof Http2Exception
                 || failure instanceof AbortedException

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Calls a server of its own in each way in which clients do, before the port is opened. The first call of a process takes a second on a
+ * Calls a server of its own, on another port of this machine, in the ways that clients use most, before the port is opened. The first call of a process takes a second on a
  * busy machine, because of all that is loaded and compiled then. Clients of throttle wait for 0.2 s.
  */
 public final class Rehearsal {
@@ -24,7 +24,14 @@ public final class Rehearsal {
     private static final int MOST_MILLIS = 5_000;
     private static final String END_OF_HEAD = "\r\n\r\n";
 
+    private static volatile int latestPort;
+
     private Rehearsal() {}
+
+    /** The port of the latest rehearsal. */
+    static int latestPort() {
+        return latestPort;
+    }
 
     /** Blocks until the calls are answered. A call that fails is logged: the real ones may be served. */
     public static void run() {
@@ -39,6 +46,7 @@ public final class Rehearsal {
         InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         ThrottleServer server =
                 ThrottleServer.start(SEMAPHORE, ThrottleSettings.STANDARD, anyPort, MonotonicScheduler.INSTANCE);
+        latestPort = server.port();
         try {
             for (int round = 0; round < ROUNDS; round++) {
                 callAll(server.port());
@@ -66,7 +74,8 @@ public final class Rehearsal {
     }
 
     private static String call(int port, String target, String body) throws IOException {
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), MOST_MILLIS);
             socket.setSoTimeout(MOST_MILLIS);
             String head =
                     target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"

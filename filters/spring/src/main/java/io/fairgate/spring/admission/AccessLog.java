@@ -8,12 +8,13 @@ import io.fairgate.spring.proxy.OriginalRequests;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.RecordLog;
+import io.fairgate.spring.refusal.RefusalHandler;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
@@ -33,6 +34,9 @@ import reactor.core.scheduler.Scheduler;
 record AccessLog(@Nullable RecordLog records, PolicyHolder policy, InstantSource clock, Scheduler time)
         implements DisposableBean {
 
+    private static final String BROKEN_OFF = "broken-off";
+    private static final String CLIENT_LEFT = "client-left";
+
     Mono<Void> record(ServerWebExchange exchange, Mono<Void> request) {
         return records == null ? request : Mono.defer(() -> recorded(exchange, request, records));
     }
@@ -40,19 +44,26 @@ record AccessLog(@Nullable RecordLog records, PolicyHolder policy, InstantSource
     private Mono<Void> recorded(ServerWebExchange exchange, Mono<Void> request, RecordLog log) {
         String at = clock.instant().toString();
         long began = time.now(TimeUnit.NANOSECONDS);
-        AtomicBoolean brokenOff = new AtomicBoolean();
+        AtomicReference<String> failed = new AtomicReference<>("refused");
         return request
                 // Read before the failure is turned into a response: after that, a response is committed in any case.
-                .doOnError(failure -> brokenOff.set(exchange.getResponse().isCommitted()))
-                .doFinally(end -> log.add(entry(exchange, end(exchange, end, brokenOff.get()), at, began)));
+                .doOnError(failure -> failed.set(failed(exchange, failure)))
+                .doFinally(end -> log.add(entry(exchange, end(exchange, end, failed.get()), at, began)));
     }
 
-    private static String end(ServerWebExchange exchange, SignalType end, boolean brokenOff) {
+    private static String failed(ServerWebExchange exchange, Throwable failure) {
+        if (RefusalHandler.hasClientLeft(exchange, failure)) {
+            return CLIENT_LEFT;
+        }
+        return exchange.getResponse().isCommitted() ? BROKEN_OFF : "refused";
+    }
+
+    private static String end(ServerWebExchange exchange, SignalType end, String failed) {
         return switch (end) {
-            case ON_ERROR -> brokenOff ? "broken-off" : "refused";
+            case ON_ERROR -> failed;
             // The gateway has closed the connection, because its client was too slow.
-            case ON_COMPLETE -> Exchanges.isAnswered(exchange) ? "broken-off" : "done";
-            default -> Exchanges.isAnswered(exchange) ? "broken-off" : "client-left";
+            case ON_COMPLETE -> Exchanges.isAnswered(exchange) ? BROKEN_OFF : "done";
+            default -> Exchanges.isAnswered(exchange) ? BROKEN_OFF : CLIENT_LEFT;
         };
     }
 

@@ -36,7 +36,7 @@ final class SentData extends ChannelOutboundHandlerAdapter {
         if (part instanceof ByteBuf bytes) {
             read(bytes);
         }
-        context.write(part, written);
+        var unused = context.write(part, written);
     }
 
     private void read(ByteBuf bytes) {

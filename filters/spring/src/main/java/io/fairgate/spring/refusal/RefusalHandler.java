@@ -42,12 +42,13 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
             // The answer could not be written, or what broke the request off closes the channel of a stream.
             return failure instanceof ClosedChannelException ? hangUp(exchange) : Mono.error(failure);
         }
+        if (hasClientLeft(exchange, failure)) {
+            return hangUp(
+                    exchange); // Otherwise it would count as a failure of the upstream, or be logged as one of the
+            // gateway.
+        }
         Decided decided = decisions.against(exchange, failure);
         if (decided == null) {
-            if (isOfClient(failure) && Exchanges.isClosed(exchange)) {
-                return hangUp(
-                        exchange); // Otherwise a 500 with a stack trace would be logged for each client that leaves.
-            }
             Exchanges.addFieldsOnCommit(exchange);
             return Mono.error(failure);
         }
@@ -106,10 +107,12 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
                         .then(netty.sendObject(Unpooled.wrappedBuffer(body)).then());
     }
 
-    private static boolean isOfClient(Throwable failure) {
-        return failure instanceof AbortedException
+    /** Whether a request has failed because its client has closed the connection, or the stream. */
+    public static boolean hasClientLeft(ServerWebExchange exchange, Throwable failure) {
+        boolean isOfConnection = failure instanceof AbortedException
                 || failure instanceof Http2Exception
                 || DisconnectedClientHelper.isClientDisconnectedException(failure);
+        return isOfConnection && Exchanges.isClosed(exchange);
     }
 
     private static Mono<Void> hangUp(ServerWebExchange exchange) {

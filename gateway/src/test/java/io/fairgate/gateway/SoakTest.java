@@ -84,7 +84,7 @@ class SoakTest {
             assertThat(timers).as("timers").isLessThanOrEqualTo(before.timers + 20);
             assertThat(files).as("open files").isLessThanOrEqualTo(before.files + 10);
             assertThat(threads).as("threads").isLessThanOrEqualTo(before.threads + 5);
-            assertThat(series).as("time series").isLessThanOrEqualTo(before.series + 40);
+            assertThat(series).as("time series").isLessThanOrEqualTo(before.series + 80);
         }
 
         @Override

@@ -60,7 +60,7 @@ class SentDataTest {
     void what_leaves_is_not_changed() {
         ByteBuf part = frame(Http2FrameTypes.DATA, 1, 5);
         connection.writeOutbound(part);
-        assertThat((Object) connection.readOutbound()).isSameAs(part);
+        assertThat(connection.<ByteBuf>readOutbound()).isSameAs(part);
         assertThat(part.readableBytes()).isEqualTo(14);
         part.release();
     }

@@ -109,10 +109,10 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
 
     /** Whether a request has failed because its client has closed the connection, or the stream. */
     public static boolean hasClientLeft(ServerWebExchange exchange, Throwable failure) {
-        boolean isOfConnection = failure instanceof AbortedException
-                || failure instanceof Http2Exception
-                || DisconnectedClientHelper.isClientDisconnectedException(failure);
-        return isOfConnection && Exchanges.isClosed(exchange);
+        return Exchanges.isClosed(exchange) // First, because the last question takes a thousand bytes.
+                && (failure instanceof AbortedException
+                        || failure instanceof Http2Exception
+                        || DisconnectedClientHelper.isClientDisconnectedException(failure));
     }
 
     private static Mono<Void> hangUp(ServerWebExchange exchange) {

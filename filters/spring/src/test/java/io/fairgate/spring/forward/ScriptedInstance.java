@@ -2,6 +2,7 @@ package io.fairgate.spring.forward;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -16,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /** One instance of an upstream, on a port of its own: it can be stopped and started again, and does what a script says. */
 final class ScriptedInstance implements AutoCloseable {
+
+    private static final int MOST_ATTEMPTS = 100;
 
     /** What the instance does with one request, whose body it has read. */
     interface Script {
@@ -84,12 +87,31 @@ final class ScriptedInstance implements AutoCloseable {
             return;
         }
         try {
-            server = new ServerSocket();
-            server.setReuseAddress(true);
-            server.bind(new InetSocketAddress(address, port), 200);
-            accept(server);
+            ServerSocket bound = bind();
+            server = bound;
+            accept(bound);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The connection of another process may have the port for a moment. */
+    private ServerSocket bind() throws IOException, InterruptedException {
+        for (int attempt = 1; ; attempt++) {
+            ServerSocket bound = new ServerSocket();
+            try {
+                bound.setReuseAddress(true);
+                bound.bind(new InetSocketAddress(address, port), 200);
+                return bound;
+            } catch (BindException taken) {
+                bound.close();
+                if (attempt == MOST_ATTEMPTS) {
+                    throw taken;
+                }
+                Thread.sleep(50);
+            }
         }
     }
 

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  * How fast a client must send the body of a request, and read the response while it holds permits.
  *
  * @param pauseNanos the longest time without a byte of a body; 0 for no limit
- * @param bytesPerSecond on average of {@link #WINDOW_SECONDS}, while the pool is full; 0 for no limit
+ * @param bytesPerSecond on average of ten seconds, while the pool is full; 0 for no limit
  */
 public record Pace(long pauseNanos, long bytesPerSecond) {
 

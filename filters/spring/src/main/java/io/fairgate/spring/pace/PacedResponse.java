@@ -23,7 +23,7 @@ public final class PacedResponse {
 
         /**
          * Whether another server passes the response on. Its own buffer for the client takes megabytes at once and then nothing until a part of
-         * it is free, so that it has {@link #PROXY_NANOS}.
+         * it is free, so that it has a minute.
          */
         boolean comesThroughProxy();
 

@@ -78,7 +78,7 @@ class SoakTest {
                     .isEmpty();
             assertThat(objects.bytes())
                     .as("bytes of objects")
-                    .isLessThan(before.objects.bytes() + before.objects.bytes() / 20 + 2 * MILLION);
+                    .isLessThan(before.objects.bytes() + before.objects.bytes() / 20 + 4 * MILLION);
             assertThat(direct).as("bytes of buffers").isLessThan(before.direct * 2 + 32 * MILLION);
             assertThat(sockets).as("sockets").isLessThanOrEqualTo(before.sockets + 4);
             assertThat(timers).as("timers").isLessThanOrEqualTo(before.timers + 20);

@@ -26,8 +26,8 @@ import reactor.netty.Connection;
 import reactor.util.context.Context;
 
 /**
- * The body of a request that a client must send at a pace. It errors with {@link SlowBodyException} when the client pauses for too long, or when it
- * sends too slowly while the pool is full: otherwise a few clients with slow bodies could keep all permits.
+ * The body of a request that a client must send at a pace. It errors with {@link SlowBodyException} when the client pauses for too long,
+ * or when it sends too slowly while the pool is full: otherwise a few clients with slow bodies could keep all permits.
  *
  * <p>Only the time in which the client is asked for more counts. While the upstream takes nothing, the client cannot send. When the
  * upstream has begun to answer, both sides may talk as they like, as a stream of gRPC does. Most bodies are there as a whole when

@@ -106,7 +106,7 @@ final class SoakTraffic {
                 Thread.sleep(random.nextInt(20));
             } catch (InterruptedException e) {
                 return;
-            } catch (Throwable e) { // An Error would end this client, and nobody would know.
+            } catch (Throwable e) { // Also an Error: it would end this client, and the test would pass.
                 fail(kind.name() + ": " + e);
             }
         }

@@ -46,7 +46,7 @@ public final class PacedResponse {
     /**
      * Has no effect yet.
      *
-     * @param client its connection, or, over HTTP/2, its stream; null if there is none, and then nothing has an effect
+     * @param client the connection of the client, or over HTTP/2 its stream; null if there is none: then the response is never ended
      */
     public PacedResponse(@Nullable Connection client, Pace pace, PermitPool pool, Request request) {
         this.client = client;

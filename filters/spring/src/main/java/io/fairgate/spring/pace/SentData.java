@@ -12,7 +12,7 @@ import io.netty.handler.codec.http2.Http2FrameTypes;
  */
 final class SentData extends ChannelOutboundHandlerAdapter {
 
-    /** Is told of each DATA frame. */
+    /** Gets the stream and the length of each DATA frame. */
     interface Listener {
         void sent(int stream, int bytes);
     }

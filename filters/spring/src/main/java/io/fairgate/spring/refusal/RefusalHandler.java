@@ -43,9 +43,8 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
             return failure instanceof ClosedChannelException ? hangUp(exchange) : Mono.error(failure);
         }
         if (hasClientLeft(exchange, failure)) {
-            return hangUp(
-                    exchange); // Otherwise it would count as a failure of the upstream, or be logged as one of the
-            // gateway.
+            // Otherwise it would count as a failure of the upstream, or be logged as one of the gateway.
+            return hangUp(exchange);
         }
         Decided decided = decisions.against(exchange, failure);
         if (decided == null) {

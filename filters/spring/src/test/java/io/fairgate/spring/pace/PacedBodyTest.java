@@ -2,17 +2,8 @@ package io.fairgate.spring.pace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.permit.PermitPool;
-import io.fairgate.permit.PermitRequest;
-import io.fairgate.permit.PoolListener;
-import io.fairgate.permit.PoolSettings;
-import io.fairgate.permit.embedded.EmbeddedPermitPool;
-import io.fairgate.shares.TenantShares;
-import io.fairgate.tenant.TenantId;
-import io.fairgate.testkit.TestTime;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -26,7 +17,6 @@ import org.springframework.core.io.buffer.NettyDataBuffer;
 import org.springframework.core.io.buffer.NettyDataBufferFactory;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 import reactor.test.publisher.TestPublisher;
 
@@ -35,9 +25,8 @@ class PacedBodyTest {
 
     private static final Pace PACE = new Pace(TimeUnit.SECONDS.toNanos(10), 100);
 
-    private final TestTime time = new TestTime();
     private final EmbeddedChannel connection = new EmbeddedChannel();
-    private final PermitPool pool = pool();
+    private final OnePermit permit = new OnePermit();
     private final TestPublisher<DataBuffer> client = TestPublisher.create();
     private final AtomicBoolean answered = new AtomicBoolean();
     private final List<String> seen = new ArrayList<>();
@@ -67,13 +56,8 @@ class PacedBodyTest {
 
     private final Upstream upstream = new Upstream();
 
-    private PermitPool pool() {
-        PoolSettings settings = new PoolSettings(1, 100, Duration.ofDays(1), Duration.ofDays(1));
-        return new EmbeddedPermitPool("pool", settings, TenantShares.EQUAL, time, PoolListener.NONE);
-    }
-
     private Flux<DataBuffer> body(Flux<DataBuffer> source, Pace pace) {
-        return new PacedBody(source, pace, pool, () -> !answered.get(), connection.eventLoop());
+        return new PacedBody(source, pace, permit.pool(), () -> !answered.get(), connection.eventLoop());
     }
 
     private void read(Pace pace) {
@@ -94,13 +78,6 @@ class PacedBodyTest {
             connection.advanceTimeBy(1, TimeUnit.SECONDS);
             connection.runPendingTasks();
         }
-    }
-
-    /** From now on, the pool is full. */
-    private void usePermits() {
-        var unused = pool.withPermit(PermitRequest.of(TenantId.of("a")), Mono.never())
-                .subscribe();
-        time.runDue();
     }
 
     @BeforeEach
@@ -127,7 +104,7 @@ class PacedBodyTest {
     @Test
     void while_the_upstream_takes_nothing_the_client_has_no_pause() {
         body(client.flux(), PACE).subscribe(upstream);
-        usePermits();
+        permit.use();
         pass(3605);
         assertThat(seen).isEmpty();
         upstream.request(1);
@@ -148,7 +125,7 @@ class PacedBodyTest {
             send(99);
         }
         assertThat(seen).hasSize(100);
-        usePermits();
+        permit.use();
         for (int i = 0; i < 11; i++) {
             pass(1);
             send(99);
@@ -160,7 +137,7 @@ class PacedBodyTest {
     @Test
     void a_body_that_is_fast_enough_on_average_does_not_end() {
         read(PACE);
-        usePermits();
+        permit.use();
         for (int i = 0; i < 20; i++) {
             pass(9);
             send(1000);
@@ -173,7 +150,7 @@ class PacedBodyTest {
     @Test
     void when_the_upstream_has_begun_to_answer_no_limit_counts() {
         read(PACE);
-        usePermits();
+        permit.use();
         pass(9);
         send(1);
         answered.set(true);
@@ -189,7 +166,7 @@ class PacedBodyTest {
         assertThat(new Pace(1, 0).hasNoLimit()).isFalse();
         assertThat(new Pace(0, 1).hasNoLimit()).isFalse();
         read(new Pace(PACE.pauseNanos(), 0));
-        usePermits();
+        permit.use();
         for (int i = 0; i < 20; i++) {
             pass(9);
             send(1);
@@ -202,7 +179,7 @@ class PacedBodyTest {
         read(new Pace(0, 100));
         pass(3600);
         assertThat(seen).isEmpty();
-        usePermits();
+        permit.use();
         pass(11);
         assertThat(seen).containsExactly("SlowBodyException");
     }
@@ -233,7 +210,7 @@ class PacedBodyTest {
     @Test
     void moments_in_which_the_upstream_takes_nothing_do_not_begin_a_new_window() {
         body(client.flux(), PACE).subscribe(upstream);
-        usePermits();
+        permit.use();
         for (int i = 0; i < 4; i++) {
             upstream.request(1);
             pass(4);
@@ -245,7 +222,7 @@ class PacedBodyTest {
     @Test
     void a_fast_body_passes_an_upstream_that_takes_one_part_at_a_time() {
         body(client.flux(), PACE).subscribe(upstream);
-        usePermits();
+        permit.use();
         for (int i = 0; i < 60; i++) {
             upstream.request(1);
             pass(1);
@@ -258,7 +235,7 @@ class PacedBodyTest {
     @Test
     void the_time_in_which_the_client_may_not_send_does_not_count() {
         read(PACE);
-        usePermits();
+        permit.use();
         pass(5);
         answered.set(true);
         pass(3600);

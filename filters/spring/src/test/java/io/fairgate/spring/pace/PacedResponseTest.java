@@ -2,14 +2,6 @@ package io.fairgate.spring.pace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.permit.PermitPool;
-import io.fairgate.permit.PermitRequest;
-import io.fairgate.permit.PoolListener;
-import io.fairgate.permit.PoolSettings;
-import io.fairgate.permit.embedded.EmbeddedPermitPool;
-import io.fairgate.shares.TenantShares;
-import io.fairgate.tenant.TenantId;
-import io.fairgate.testkit.TestTime;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelConfig;
@@ -19,14 +11,12 @@ import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Mono;
 
 /** Responses in virtual time, a hundred bytes a second while the pool is full. {@code SlowReaderTest} tests them over HTTP/2. */
 class PacedResponseTest {
@@ -73,19 +63,13 @@ class PacedResponseTest {
         }
     }
 
-    private final TestTime time = new TestTime();
     private final Client client = new Client();
-    private final PermitPool pool = pool();
+    private final OnePermit permit = new OnePermit();
     private final List<String> ended = new ArrayList<>();
     private boolean isProxied;
 
-    private PermitPool pool() {
-        PoolSettings settings = new PoolSettings(1, 100, Duration.ofDays(1), Duration.ofDays(1));
-        return new EmbeddedPermitPool("pool", settings, TenantShares.EQUAL, time, PoolListener.NONE);
-    }
-
     private PacedResponse begin(String name, Pace pace) {
-        PacedResponse response = new PacedResponse(() -> client, pace, pool, new PacedResponse.Request() {
+        PacedResponse response = new PacedResponse(() -> client, pace, permit.pool(), new PacedResponse.Request() {
             @Override
             public boolean comesThroughProxy() {
                 return isProxied;
@@ -114,13 +98,6 @@ class PacedResponseTest {
         }
     }
 
-    /** From now on, the pool is full. */
-    private void usePermits() {
-        var unused = pool.withPermit(PermitRequest.of(TenantId.of("a")), Mono.never())
-                .subscribe();
-        time.runDue();
-    }
-
     @BeforeEach
     void freeze() {
         client.freezeTime();
@@ -134,7 +111,7 @@ class PacedResponseTest {
 
     @Test
     void a_client_that_reads_nothing_is_ended_ten_seconds_after_that_was_noticed() {
-        usePermits();
+        permit.use();
         begin("slow", PACE);
         write(1_000);
         pass(11, 0);
@@ -147,7 +124,7 @@ class PacedResponseTest {
 
     @Test
     void a_client_at_the_rate_goes_on_and_one_below_it_does_not_also_within_one_large_part() {
-        usePermits();
+        permit.use();
         begin("slow", PACE);
         write(1_000_000);
         pass(102, 100);
@@ -158,7 +135,7 @@ class PacedResponseTest {
 
     @Test
     void parts_that_are_written_later_are_no_progress() {
-        usePermits();
+        permit.use();
         begin("slow", PACE);
         for (int i = 0; i < 12; i++) {
             write(1_000);
@@ -169,7 +146,7 @@ class PacedResponseTest {
 
     @Test
     void a_client_that_has_read_all_need_not_read() {
-        usePermits();
+        permit.use();
         begin("served", PACE);
         for (int i = 0; i < 20; i++) {
             write(1);
@@ -181,7 +158,7 @@ class PacedResponseTest {
 
     @Test
     void the_time_begins_again_when_the_client_has_read_all() {
-        usePermits();
+        permit.use();
         begin("served", PACE);
         for (int i = 0; i < 20; i++) {
             write(10);
@@ -198,14 +175,14 @@ class PacedResponseTest {
         write(1_000_000);
         pass(1_000, 0);
         assertThat(ended).isEmpty();
-        usePermits();
+        permit.use();
         pass(2, 0);
         assertThat(ended).containsExactly("slow");
     }
 
     @Test
     void a_response_that_has_ended_is_not_ended_once_more_and_later_ones_are_looked_at() {
-        usePermits();
+        permit.use();
         PacedResponse first = begin("first", PACE);
         write(1_000);
         pass(3, 0);
@@ -220,7 +197,7 @@ class PacedResponseTest {
 
     @Test
     void what_was_read_at_once_pays_for_a_pause() {
-        usePermits();
+        permit.use();
         begin("slow", PACE);
         write(1_000_000);
         pass(4, 1_000);
@@ -233,7 +210,7 @@ class PacedResponseTest {
     @Test
     void a_client_behind_a_proxy_has_a_minute() {
         isProxied = true;
-        usePermits();
+        permit.use();
         begin("slow", PACE);
         write(1_000);
         pass(61, 0);
@@ -244,7 +221,7 @@ class PacedResponseTest {
 
     @Test
     void clients_of_one_connection_share_what_it_reads() {
-        usePermits();
+        permit.use();
         begin("first", PACE);
         begin("second", PACE);
         write(1_000_000);
@@ -255,7 +232,7 @@ class PacedResponseTest {
     @Test
     void a_transport_that_does_not_know_what_was_read_ends_no_response() {
         client.isNio = true;
-        usePermits();
+        permit.use();
         begin("slow", PACE);
         write(1_000);
         pass(1_000, 0);
@@ -264,7 +241,7 @@ class PacedResponseTest {
 
     @Test
     void without_a_rate_nothing_is_looked_at() {
-        usePermits();
+        permit.use();
         begin("slow", new Pace(1, 0));
         write(1_000);
         pass(1_000, 0);

@@ -3,27 +3,15 @@ package io.fairgate.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.policy.ApiKeyHash;
-import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
-import io.netty.pkitesting.CertificateBuilder;
-import io.netty.pkitesting.X509Bundle;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
 import java.util.Arrays;
-import java.util.EnumMap;
-import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
-import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -45,7 +33,7 @@ class FrontProxiesTest {
     @RegisterExtension
     static final GatewayAndUpstream both = new GatewayAndUpstream();
 
-    private static final Map<FrontProxy.Kind, FrontProxy> fronts = new EnumMap<>(FrontProxy.Kind.class);
+    private static final Fronts fronts = new Fronts();
 
     @BeforeAll
     static void start(@TempDir Path folder) throws Exception {
@@ -61,46 +49,12 @@ class FrontProxiesTest {
                 """.formatted(ApiKeyHash.of(KEY).text()) + GatewayAndUpstream.FAIR_ROUTE,
                 "--fairgate.access-log=true",
                 "--logging.level.io.fairgate=info");
-        X509Bundle server = new CertificateBuilder()
-                .ecp256()
-                .subject("CN=front")
-                .addSanDnsName("localhost")
-                .setIsCertificateAuthority(true)
-                .buildSelfSigned();
-        Files.writeString(folder.resolve("tls.crt"), server.getCertificatePathPEM());
-        Files.writeString(folder.resolve("tls.key"), server.getPrivateKeyPEM());
-        Files.writeString(folder.resolve("tls.pem"), server.getCertificatePathPEM() + server.getPrivateKeyPEM());
-        for (FrontProxy.Kind kind : FrontProxy.Kind.values()) {
-            fronts.put(kind, new FrontProxy(kind, folder, both.gateway().port()));
-        }
+        fronts.start(folder, both.gateway().port());
     }
 
     @AfterAll
     static void stop() {
-        for (FrontProxy front : fronts.values()) {
-            front.close();
-        }
-    }
-
-    private static FrontProxy front(FrontProxy.Kind kind) {
-        return Objects.requireNonNull(fronts.get(kind));
-    }
-
-    private static SSLContext trusting() throws GeneralSecurityException {
-        SSLContext context = SSLContext.getInstance("TLS");
-        context.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
-        return context;
-    }
-
-    private static Socket tls(FrontProxy.Kind kind) throws IOException, GeneralSecurityException {
-        return trusting()
-                .getSocketFactory()
-                .createSocket(InetAddress.getLoopbackAddress(), front(kind).tlsPort());
-    }
-
-    private static RawClient client(FrontProxy.Kind kind, boolean isSecure)
-            throws IOException, GeneralSecurityException {
-        return isSecure ? new RawClient(tls(kind)) : new RawClient(front(kind).plainPort());
+        fronts.close();
     }
 
     private static String get(String path, String... fields) {
@@ -134,12 +88,12 @@ class FrontProxiesTest {
                 "X-Real-IP: 198.51.100.7",
                 "Forwarded: for=198.51.100.7;host=evil.test",
                 "X-Tenant-Id: b");
-        try (RawClient client = client(kind, true)) {
+        try (RawClient client = fronts.client(kind, true)) {
             assertThat(client.send(lies).readUntil("ok")).startsWith("HTTP/1.1 200");
         }
         assertUpstreamKnows("https", "443");
         both.upstream().forgetRequests();
-        try (RawClient client = client(kind, false)) {
+        try (RawClient client = fronts.client(kind, false)) {
             assertThat(client.send(lies).readUntil("ok")).startsWith("HTTP/1.1 200");
         }
         assertUpstreamKnows("http", "80");
@@ -152,7 +106,7 @@ class FrontProxiesTest {
     @ParameterizedTest
     @EnumSource
     void a_client_cannot_name_its_tenant(FrontProxy.Kind kind) throws Exception {
-        try (RawClient client = client(kind, true)) {
+        try (RawClient client = fronts.client(kind, true)) {
             client.send("GET /fair/x HTTP/1.1\r\nHost: api.test\r\nX-Tenant-Id: b\r\nConnection: close\r\n\r\n");
             assertThat(client.readAll()).startsWith("HTTP/1.1 401");
         }
@@ -164,7 +118,7 @@ class FrontProxiesTest {
     @EnumSource
     void no_connection_is_upgraded_to_http2(FrontProxy.Kind kind) throws Exception {
         for (boolean isSecure : new boolean[] {true, false}) {
-            try (RawClient client = client(kind, isSecure)) {
+            try (RawClient client = fronts.client(kind, isSecure)) {
                 client.send(get(
                         "/fair/x",
                         "Connection: Upgrade, HTTP2-Settings, close",
@@ -179,10 +133,11 @@ class FrontProxiesTest {
     @ParameterizedTest
     @EnumSource
     void java_s_client_is_served(FrontProxy.Kind kind) throws Exception {
-        HttpClient client = HttpClient.newBuilder().sslContext(trusting()).build();
+        HttpClient client =
+                HttpClient.newBuilder().sslContext(Fronts.trusting()).build();
         for (String url : new String[] {
-            "https://localhost:" + front(kind).tlsPort(),
-            "http://localhost:" + front(kind).plainPort()
+            "https://localhost:" + fronts.of(kind).tlsPort(),
+            "http://localhost:" + fronts.of(kind).plainPort()
         }) {
             HttpResponse<String> response = client.send(
                     HttpRequest.newBuilder(URI.create(url + "/fair/post"))
@@ -207,7 +162,7 @@ class FrontProxiesTest {
             exchange.send("got " + (char) exchange.in().read());
             exchange.socket().close();
         });
-        try (RawClient client = client(kind, true)) {
+        try (RawClient client = fronts.client(kind, true)) {
             client.send(get("/fair/ws", WebSocketTunnelTest.FIELDS.strip().split("\r\n")));
             assertThat(client.readUntil("xxx")).startsWith("HTTP/1.1 101");
             assertThat(client.send("?").readAll()).endsWith("xxxgot ?");
@@ -224,7 +179,7 @@ class FrontProxiesTest {
             exchange.await(left);
             exchange.awaitClose();
         });
-        try (RawClient client = client(kind, true)) {
+        try (RawClient client = fronts.client(kind, true)) {
             client.send(get("/fair/stream")).readUntil("first");
         }
         left.countDown();

@@ -15,8 +15,9 @@ import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 
 /**
- * nginx or HAProxy, as the system has it, in front of a gateway. Its configuration is the one in docs/proxies.md, with other ports, and
- * with 127.0.0.2 as the address from which it connects. It ends with the test, also when the JVM is killed.
+ * nginx or HAProxy, as the system has it, in front of a gateway. Its configuration is the one in docs/proxies.md, with other ports,
+ * 127.0.0.2 as the address from which it connects, ten minutes for clients that read nothing, and 64 KB of a response that it keeps for
+ * each client. It ends with the test, also when the JVM is killed.
  */
 final class FrontProxy implements AutoCloseable {
 
@@ -85,7 +86,7 @@ final class FrontProxy implements AutoCloseable {
                 "127.0.0.1:8080",
                 "127.0.0.1:" + gateway,
                 "listen 443 ssl;",
-                "listen 127.0.0.1:%d ssl; listen 127.0.0.1:%d;".formatted(tlsPort, plainPort),
+                "listen 127.0.0.1:%d ssl sndbuf=64k; listen 127.0.0.1:%d sndbuf=64k;".formatted(tlsPort, plainPort),
                 "/etc/nginx/tls",
                 folder.resolve("tls").toString(),
                 "proxy_pass ",
@@ -98,6 +99,7 @@ final class FrontProxy implements AutoCloseable {
                 events {}
                 http {
                 access_log off;
+                send_timeout 10m;
                 client_body_temp_path body;
                 proxy_temp_path proxy;
                 fastcgi_temp_path fastcgi;
@@ -108,7 +110,7 @@ final class FrontProxy implements AutoCloseable {
     }
 
     private String haproxy(Path folder, int gateway) throws IOException {
-        return "defaults\n    timeout connect 10s\n    timeout client 1m\n"
+        return "global\n    tune.sndbuf.client 65536\ndefaults\n    timeout connect 10s\n    timeout client 10m\n"
                 + replaced(
                         block("haproxy"),
                         "127.0.0.1:8080",

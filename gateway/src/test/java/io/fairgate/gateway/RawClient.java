@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
@@ -22,6 +23,18 @@ final class RawClient implements AutoCloseable {
         this.socket = socket;
         socket.setTcpNoDelay(true);
         socket.setSoTimeout(30_000);
+    }
+
+    /** Reads through a small buffer, so that the operating system takes little of a response for it. */
+    static RawClient withSmallBuffer(int port) throws IOException {
+        return new RawClient(smallBuffer(port));
+    }
+
+    static Socket smallBuffer(int port) throws IOException {
+        Socket socket = new Socket();
+        socket.setReceiveBufferSize(4096);
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        return socket;
     }
 
     RawClient send(String text) throws IOException {

@@ -72,6 +72,11 @@ final class RawHttp2Client implements AutoCloseable {
             return text.toString();
         }
 
+        /** Waits for so many bytes of the body. */
+        void awaitText(int bytes) throws IOException {
+            readUntil(() -> text.length() >= bytes || ended);
+        }
+
         /** Whether any of its answer has come so far. */
         boolean hasAnswer() {
             return headers != null;

@@ -196,6 +196,21 @@ class UpstreamFaultsTest {
         assertPermitIsBack();
     }
 
+    /** What the operating system has taken for it is dropped: it would be kept for minutes otherwise. */
+    @Test
+    void a_client_that_reads_nothing_of_a_body_that_is_broken_off_gets_a_reset() throws Exception {
+        upstream.on(
+                "/fair/x",
+                exchange -> exchange.sendLast(
+                        "HTTP/1.1 200 OK\r\nContent-Length: " + (32 << 20) + "\r\n\r\n" + "x".repeat(32 << 20)));
+        gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1, max-hold: 1s"));
+        try (RawClient client = RawClient.withSmallBuffer(gateway.port()).get("/fair/x", "a")) {
+            gateway.awaitInFlight("pool", 1);
+            gateway.awaitInFlight("pool", 0);
+            assertThat(client.readToEnd()).isLessThan(1 << 20);
+        }
+    }
+
     @Test
     void a_request_that_is_held_too_long_before_its_headers_is_504() throws Exception {
         upstream.on("/fair/x", ScriptedUpstream.Exchange::awaitClose);

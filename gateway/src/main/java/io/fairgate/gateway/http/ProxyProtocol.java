@@ -1,7 +1,7 @@
 package io.fairgate.gateway.http;
 
 import io.fairgate.policy.IpAddress;
-import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
@@ -85,7 +85,7 @@ public final class ProxyProtocol extends ChannelInboundHandlerAdapter {
     private static void note(ChannelHandlerContext context, HAProxyMessage header) {
         InetAddress source = header.sourceAddress() == null ? null : IpAddress.parse(header.sourceAddress());
         if (header.command() == HAProxyCommand.PROXY && source != null) {
-            Exchanges.setPeer(context.channel(), new InetSocketAddress(source, header.sourcePort()));
+            ClientConnection.setPeer(context.channel(), new InetSocketAddress(source, header.sourcePort()));
         }
     }
 

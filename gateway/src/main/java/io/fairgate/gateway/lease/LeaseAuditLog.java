@@ -6,7 +6,7 @@ import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.admission.TenantAccess.Caller;
-import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.metrics.FairgateMeters;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.proxy.OriginalRequests;
@@ -172,7 +172,7 @@ public record LeaseAuditLog(FairgateMeters meters, RecordLog log, PolicyHolder p
         }
         if (call != null) {
             record.put("client", OriginalRequests.of(call.exchange(), policy).clientText());
-            String peer = Exchanges.peerText(call.exchange());
+            String peer = ClientConnection.peerText(call.exchange());
             if (peer != null) {
                 record.put("peer", peer);
             }

@@ -2,6 +2,7 @@ package io.fairgate.spring.admission;
 
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.proxy.OriginalRequests;
@@ -72,7 +73,7 @@ record AccessLog(@Nullable RecordLog records, PolicyHolder policy, InstantSource
         entry.put("at", at);
         put(entry, "tenant", Exchanges.tenant(exchange), tenant -> tenant.id().value());
         entry.put("client", OriginalRequests.of(exchange, policy).clientText());
-        put(entry, "peer", Exchanges.peerText(exchange), peer -> peer);
+        put(entry, "peer", ClientConnection.peerText(exchange), peer -> peer);
         put(entry, "route", exchange.<Route>getAttribute(GATEWAY_ROUTE_ATTR), Route::getId);
         put(entry, "pool", Exchanges.pool(exchange), pool -> pool);
         List<Object> instances = Exchanges.instances(exchange);

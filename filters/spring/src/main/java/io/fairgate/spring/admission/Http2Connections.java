@@ -1,6 +1,6 @@
 package io.fairgate.spring.admission;
 
-import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.netty.channel.Channel;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -82,7 +82,7 @@ final class Http2Connections {
     }
 
     private static @Nullable Channel of(ServerWebExchange exchange) {
-        Connection stream = Exchanges.connection(exchange);
+        Connection stream = ClientConnection.of(exchange);
         Channel connection = stream == null ? null : stream.channel().parent();
         return connection != null && connection.pipeline().get(Http2FrameCodec.class) != null ? connection : null;
     }

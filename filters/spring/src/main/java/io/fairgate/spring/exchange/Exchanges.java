@@ -1,33 +1,22 @@
 package io.fairgate.spring.exchange;
 
 import io.fairgate.policy.TenantPolicy;
-import io.netty.channel.Channel;
-import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.util.AttributeKey;
-import io.netty.util.NetUtil;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.reactive.AbstractServerHttpResponse;
-import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
-import reactor.netty.Connection;
 import reactor.netty.http.server.HttpServerResponse;
 
-/** What the steps of the admission note on an exchange, and the connection of the exchange. */
+/** What the steps of the admission note on an exchange. */
 public final class Exchanges {
 
     private static final String NOTES = Exchanges.class.getName();
-    private static final AttributeKey<InetSocketAddress> PEER = AttributeKey.valueOf(Exchanges.class, "peer");
 
     /** One attribute for all notes, because a map takes more memory for each. */
     private static final class Notes {
@@ -207,7 +196,7 @@ public final class Exchanges {
 
     /** The response of Reactor Netty, if nothing decorates it; otherwise null. */
     public static @Nullable HttpServerResponse nettyResponse(ServerWebExchange exchange) {
-        return connection(exchange) != null
+        return ClientConnection.of(exchange) != null
                         && exchange.getResponse() instanceof AbstractServerHttpResponse plain
                         && plain.getNativeResponse() instanceof HttpServerResponse netty
                 ? netty
@@ -222,74 +211,5 @@ public final class Exchanges {
     public static boolean isAnswered(ServerWebExchange exchange) {
         Notes known = known(exchange);
         return known != null && known.isAnswered;
-    }
-
-    /** The client's connection; null when the request is not served by Reactor Netty. */
-    public static @Nullable Connection connection(ServerWebExchange exchange) {
-        Object request = ServerHttpRequestDecorator.getNativeRequest(exchange.getRequest());
-        return request instanceof Connection connection ? connection : null;
-    }
-
-    /** Whether the client's connection, or its stream, has ended; false when the request is not served by Reactor Netty. */
-    public static boolean isClosed(ServerWebExchange exchange) {
-        Connection connection = connection(exchange);
-        return connection != null && !connection.channel().isActive();
-    }
-
-    /** Closes the client's connection, unless the request is not served by Reactor Netty. */
-    public static void close(ServerWebExchange exchange) {
-        Connection connection = connection(exchange);
-        if (connection != null) {
-            var unused = connection.channel().close();
-        }
-    }
-
-    /**
-     * The address at the other end of the connection, which may be a proxy's. Not the request's own remote address: Boot takes that from
-     * {@code X-Forwarded-For}, in Kubernetes without being configured to, and any client can write that header.
-     */
-    public static @Nullable InetAddress peer(ServerWebExchange exchange) {
-        Connection connection = connection(exchange);
-        SocketAddress address =
-                connection == null ? exchange.getRequest().getRemoteAddress() : remoteAddress(connection.channel());
-        return address instanceof InetSocketAddress peer ? peer.getAddress() : null;
-    }
-
-    private static SocketAddress remoteAddress(Channel channel) {
-        Channel parent = channel.parent();
-        // A stream of HTTP/2 is a channel below the one of its connection.
-        SocketAddress named = parent instanceof SocketChannel ? named(parent) : named(channel);
-        return named == null ? channel.remoteAddress() : named;
-    }
-
-    private static @Nullable SocketAddress named(Channel connection) {
-        return connection.hasAttr(PEER) ? connection.attr(PEER).get() : null;
-    }
-
-    /** Whether a load balancer has named the client of this connection in the PROXY protocol. */
-    public static boolean isPeerNamed(ServerWebExchange exchange) {
-        Connection connection = connection(exchange);
-        if (connection == null) {
-            return false;
-        }
-        Channel channel = connection.channel();
-        return named(channel.parent() instanceof SocketChannel socket ? socket : channel) != null;
-    }
-
-    /** Has a connection count as one from this address, which a load balancer has named in place of its own. */
-    public static void setPeer(Channel connection, InetSocketAddress address) {
-        connection.attr(PEER).set(address);
-    }
-
-    /** The same as text; null if it is not known. */
-    public static @Nullable String peerText(ServerWebExchange exchange) {
-        InetAddress peer = peer(exchange);
-        return peer == null ? null : NetUtil.toAddressString(peer);
-    }
-
-    /** The event loop of the client's connection; null when the request is not served by Reactor Netty. */
-    public static @Nullable Executor eventLoop(ServerWebExchange exchange) {
-        Connection connection = connection(exchange);
-        return connection == null ? null : connection.channel().eventLoop();
     }
 }

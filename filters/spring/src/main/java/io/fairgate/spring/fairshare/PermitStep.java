@@ -7,6 +7,7 @@ import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.policy.TrustedProxies;
 import io.fairgate.spring.exchange.Carried;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
 import io.fairgate.spring.pace.Pace;
@@ -49,8 +50,8 @@ public record PermitStep(
         @Override
         public boolean comesThroughProxy() {
             TrustedProxies proxies = step.policy.current().identification().proxies();
-            InetAddress peer = Exchanges.peer(exchange);
-            return Exchanges.isPeerNamed(exchange) || (peer != null && proxies.contains(peer));
+            InetAddress peer = ClientConnection.peer(exchange);
+            return ClientConnection.isPeerNamed(exchange) || (peer != null && proxies.contains(peer));
         }
 
         @Override
@@ -109,20 +110,20 @@ public record PermitStep(
         Duration maxHold = rule.maxHold() == null ? settings.maxHold() : rule.maxHold();
         OnClientLeft onClientLeft = rule.onClientLeft() == null ? settings.onClientLeft() : rule.onClientLeft();
         PacedResponse response =
-                new PacedResponse(Exchanges.connection(exchange), pace, pool, new Answered(this, exchange));
+                new PacedResponse(ClientConnection.of(exchange), pace, pool, new Answered(this, exchange));
         UpstreamConnection upstream = new UpstreamConnection(onClientLeft, maxHold, time);
         PermitRequest request = new PermitRequest(
                 tenant.id(),
                 rule.permits(),
                 null,
                 rule.maxHold(),
-                Exchanges.eventLoop(exchange),
+                ClientConnection.eventLoop(exchange),
                 Mono.defer(() -> pools.countWithoutClient(pool.name(), rule.permits(), upstream.quiesced())),
                 quiesceWithin(onClientLeft, maxHold),
                 body::start,
                 rule.requestClass());
         Mono<Void> forwarded = Mono.defer(() -> {
-            if (body.isUnwatched() && ClientSocket.hasLeft(Exchanges.connection(exchange))) {
+            if (body.isUnwatched() && ClientSocket.hasLeft(ClientConnection.of(exchange))) {
                 return Mono.error(new ClientLeftException());
             }
             upstream.begin();
@@ -168,7 +169,7 @@ public record PermitStep(
                 .withPermits(rule.permits())
                 .withMaxHold(rule.maxHold())
                 .withClass(rule.requestClass());
-        Executor loop = Exchanges.eventLoop(exchange);
+        Executor loop = ClientConnection.eventLoop(exchange);
         return loop == null ? request : request.withEventLoop(loop);
     }
 

@@ -3,6 +3,7 @@ package io.fairgate.spring.forward;
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.PRESERVE_HOST_HEADER_ATTRIBUTE;
 
 import io.fairgate.spring.exchange.Carried;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
 import io.fairgate.spring.exchange.RouteTimeouts;
@@ -109,7 +110,7 @@ final class DirectRoute implements Forward {
     private Mono<Void> exchange(ServerHttpRequest request, UpstreamCall call, DirectUpstream upstream) {
         Flux<Void> answered = upstream.request(request)
                 .responseConnection((response, connection) -> call.answered(response, connection));
-        Connection client = Objects.requireNonNull(Exchanges.connection(call.request()));
+        Connection client = Objects.requireNonNull(ClientConnection.of(call.request()));
         return UpstreamAnswer.to(answered, client, responseNanos, call);
     }
 

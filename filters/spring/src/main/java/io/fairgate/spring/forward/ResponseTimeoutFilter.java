@@ -3,6 +3,7 @@ package io.fairgate.spring.forward;
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_REQUEST_URL_ATTR;
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.RouteTimeouts;
 import java.net.URI;
@@ -61,7 +62,7 @@ record ResponseTimeoutFilter(HttpClientProperties properties) implements GlobalF
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
-        Connection client = Exchanges.connection(exchange);
+        Connection client = ClientConnection.of(exchange);
         Route route = exchange.getRequiredAttribute(GATEWAY_ROUTE_ATTR);
         Duration most = Exchanges.isPaced(exchange) && isHttp(exchange) ? timeout(route) : null;
         if (client == null || most == null) {

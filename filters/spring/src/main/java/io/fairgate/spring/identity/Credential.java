@@ -1,7 +1,7 @@
 package io.fairgate.spring.identity;
 
 import io.fairgate.policy.TrustedProxies;
-import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.proxy.OriginalRequests;
 import java.net.InetAddress;
 import java.util.concurrent.Executor;
@@ -34,7 +34,7 @@ final class Credential {
     /** The address of the connection. */
     @Nullable
     InetAddress peer() {
-        return Exchanges.peer(exchange);
+        return ClientConnection.peer(exchange);
     }
 
     /** The address of the client, which a trusted proxy may have named; null when it is not known. */
@@ -56,6 +56,6 @@ final class Credential {
     /** Where the request goes on after it had to wait. */
     @Nullable
     Executor eventLoop() {
-        return Exchanges.eventLoop(exchange);
+        return ClientConnection.eventLoop(exchange);
     }
 }

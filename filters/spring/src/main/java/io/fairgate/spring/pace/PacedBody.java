@@ -1,6 +1,7 @@
 package io.fairgate.spring.pace;
 
 import io.fairgate.permit.PermitPool;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
@@ -73,7 +74,7 @@ public final class PacedBody extends Flux<DataBuffer> {
             Pace pace,
             @Nullable PermitPool pool,
             BooleanSupplier isAnswered) {
-        Connection client = Exchanges.connection(exchange);
+        Connection client = ClientConnection.of(exchange);
         if (client == null || pace.hasNoLimit()) {
             return body;
         }

@@ -1,6 +1,7 @@
 package io.fairgate.spring.pace;
 
 import io.fairgate.permit.PermitPool;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.util.Objects;
@@ -93,7 +94,7 @@ public final class PacedResponse {
     /** Whether something of it waits for its client. */
     boolean lookWhetherBehind(PacedResponses connection, long now) {
         boolean wasBehind = isBehind;
-        isBehind = connection.hasUnsent(channel());
+        isBehind = ClientConnection.hasUnsent(channel());
         if (isBehind && !wasBehind) {
             behindSince = now;
             acknowledgedBefore = connection.beginToCount();

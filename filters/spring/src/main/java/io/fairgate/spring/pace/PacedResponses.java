@@ -104,12 +104,6 @@ final class PacedResponses {
         }
     }
 
-    /** Whether something was written to this channel that its connection has not sent yet. */
-    boolean hasUnsent(Channel channel) {
-        return channel.isActive()
-                && channel.bytesBeforeUnwritable() <= channel.config().getWriteBufferHighWaterMark();
-    }
-
     /** The bytes of all responses that the client has acknowledged since then; as many as possible when that is not known. */
     long acknowledgedSince(OptionalLong before) {
         OptionalLong now = AcknowledgedBytes.of(connection);

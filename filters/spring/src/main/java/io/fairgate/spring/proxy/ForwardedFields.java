@@ -1,7 +1,7 @@
 package io.fairgate.spring.proxy;
 
 import io.fairgate.policy.TrustedProxies;
-import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.HeaderVariants;
 import io.fairgate.spring.exchange.OriginalRequest;
 import io.fairgate.spring.policy.PolicyHolder;
@@ -56,7 +56,7 @@ public record ForwardedFields(PolicyHolder policy, boolean areSet) {
             return exchange;
         }
         TrustedProxies proxies = policy.current().identification().proxies();
-        InetAddress peer = Exchanges.peer(exchange);
+        InetAddress peer = ClientConnection.peer(exchange);
         boolean isFromProxy = peer != null && proxies.contains(peer);
         return exchange.mutate()
                 .request(request -> request.headers(headers -> {

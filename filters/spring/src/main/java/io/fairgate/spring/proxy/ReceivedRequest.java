@@ -1,6 +1,6 @@
 package io.fairgate.spring.proxy;
 
-import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.HostField;
 import java.net.InetAddress;
 import java.util.List;
@@ -23,7 +23,7 @@ record ReceivedRequest(@Nullable InetAddress peer, String scheme, Function<Strin
 
     static ReceivedRequest of(ServerWebExchange exchange) {
         ServerHttpRequest request = exchange.getRequest();
-        InetAddress peer = Exchanges.peer(exchange);
+        InetAddress peer = ClientConnection.peer(exchange);
         return ServerHttpRequestDecorator.getNativeRequest(request) instanceof HttpServerRequest netty
                 ? new ReceivedRequest(peer, netty.connectionScheme(), netty.requestHeaders()::getAll)
                 : new ReceivedRequest(

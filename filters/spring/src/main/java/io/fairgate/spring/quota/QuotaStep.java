@@ -11,6 +11,7 @@ import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.Quotas;
 import io.fairgate.quota.QuotasUnavailableException;
 import io.fairgate.spring.exchange.Carried;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
 import io.fairgate.spring.exchange.RouteRules;
@@ -177,7 +178,7 @@ public final class QuotaStep implements PolicyParticipant {
     }
 
     private static Mono<Void> onEventLoop(ServerWebExchange exchange, Supplier<Mono<Void>> rest) {
-        return Exchanges.eventLoop(exchange) instanceof EventLoop loop && !loop.inEventLoop()
+        return ClientConnection.eventLoop(exchange) instanceof EventLoop loop && !loop.inEventLoop()
                 ? Mono.defer(rest).subscribeOn(Schedulers.fromExecutor(loop))
                 : rest.get();
     }

@@ -3,6 +3,7 @@ package io.fairgate.spring.refusal;
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.proxy.OriginalRequests;
@@ -52,7 +53,7 @@ public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, I
         return new Origin(
                 Exchanges.tenant(exchange),
                 OriginalRequests.of(exchange, policy).clientText(),
-                Exchanges.peerText(exchange),
+                ClientConnection.peerText(exchange),
                 route == null ? null : route.getId(),
                 exchange.getRequest().getMethod(),
                 exchange.getRequest().getPath().value(),

@@ -1,6 +1,7 @@
 package io.fairgate.spring.refusal;
 
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import io.fairgate.spring.refusal.Decisions.Decided;
@@ -78,7 +79,7 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
             }
             Exchanges.setAnswered(exchange);
         }
-        Exchanges.close(exchange);
+        ClientConnection.close(exchange);
     }
 
     private static Mono<Void> answer(ServerWebExchange exchange, Refusal refusal, Decision decision) {
@@ -108,13 +109,13 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
 
     /** Whether a request has failed because its client has closed the connection, or the stream. */
     public static boolean hasClientLeft(ServerWebExchange exchange, Throwable failure) {
-        return Exchanges.isClosed(exchange) // First, because the last question takes a thousand bytes.
+        return ClientConnection.isClosed(exchange) // First, because the last question takes a thousand bytes.
                 && (failure instanceof AbortedException
                         || failure instanceof Http2Exception
                         || DisconnectedClientHelper.isClientDisconnectedException(failure));
     }
 
     private static Mono<Void> hangUp(ServerWebExchange exchange) {
-        return Mono.fromRunnable(() -> Exchanges.close(exchange));
+        return Mono.fromRunnable(() -> ClientConnection.close(exchange));
     }
 }

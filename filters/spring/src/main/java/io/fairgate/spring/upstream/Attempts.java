@@ -1,6 +1,7 @@
 package io.fairgate.spring.upstream;
 
 import io.fairgate.spring.exchange.Carried;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -52,7 +53,7 @@ record Attempts(LiveUpstream upstream, ServerWebExchange exchange, Function<Inst
     }
 
     private Mono<Void> onEventLoop(Mono<Void> step) {
-        Executor loop = Exchanges.eventLoop(exchange);
+        Executor loop = ClientConnection.eventLoop(exchange);
         return loop == null ? step : step.subscribeOn(Schedulers.fromExecutor(loop));
     }
 
@@ -67,7 +68,7 @@ record Attempts(LiveUpstream upstream, ServerWebExchange exchange, Function<Inst
                     }
                 })
                 .onErrorResume(failure -> {
-                    boolean isOfClient = use.hasBodyFailed() || Exchanges.isClosed(exchange);
+                    boolean isOfClient = use.hasBodyFailed() || ClientConnection.isClosed(exchange);
                     use.failed(failure, isOfClient);
                     Throwable told = isOfClient ? failure : ofInstance(failure);
                     if (isOfClient || !mayRepeat(use, failure, exchange.getRequest()) || !upstream.hasOther(tried)) {

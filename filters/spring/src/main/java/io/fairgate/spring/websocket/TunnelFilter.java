@@ -1,6 +1,6 @@
 package io.fairgate.spring.websocket;
 
-import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.time.Duration;
 import java.util.Objects;
@@ -47,7 +47,7 @@ final class TunnelFilter implements GlobalFilter, Ordered {
             HttpServerResponse response = ServerHttpResponseDecorator.getNativeResponse(exchange.getResponse());
             // A filter of the route may have changed the status.
             return response.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS)
-                    ? Tunnel.between(Objects.requireNonNull(Exchanges.connection(exchange)), response, upstream, idle)
+                    ? Tunnel.between(Objects.requireNonNull(ClientConnection.of(exchange)), response, upstream, idle)
                     : Mono.empty();
         }));
     }

@@ -9,7 +9,7 @@ import io.fairgate.quota.Quotas;
 import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.spring.OwnLoop;
 import io.fairgate.spring.actuator.PoolsEndpoint;
-import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.metrics.Meter;
 import io.fairgate.testkit.NothingLeft;
@@ -119,7 +119,7 @@ class OddBackendsTest {
         }
 
         private static boolean isOnLoop(ServerWebExchange exchange) {
-            return Exchanges.eventLoop(exchange) instanceof EventLoop loop && loop.inEventLoop();
+            return ClientConnection.eventLoop(exchange) instanceof EventLoop loop && loop.inEventLoop();
         }
     }
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.fairgate.quota.Quotas;
 import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.spring.OwnLoop;
-import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.metrics.Meter;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -60,8 +60,8 @@ class JournalStarterTest {
         @Order(-99)
         GlobalFilter afterTheCharge() {
             return (exchange, chain) -> {
-                AT_HOME.add(
-                        Exchanges.eventLoop(exchange) instanceof io.netty.channel.EventLoop loop && loop.inEventLoop());
+                AT_HOME.add(ClientConnection.eventLoop(exchange) instanceof io.netty.channel.EventLoop loop
+                        && loop.inEventLoop());
                 return chain.filter(exchange);
             };
         }

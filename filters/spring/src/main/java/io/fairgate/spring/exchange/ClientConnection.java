@@ -1,0 +1,113 @@
+package io.fairgate.spring.exchange;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelException;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.util.AttributeKey;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.netty.Connection;
+
+/** The connection of the client of an exchange, or its stream over HTTP/2. */
+public final class ClientConnection {
+
+    private static final AttributeKey<InetSocketAddress> PEER = AttributeKey.valueOf(ClientConnection.class, "peer");
+
+    private ClientConnection() {}
+
+    /** The client's connection; null when the request is not served by Reactor Netty. */
+    public static @Nullable Connection of(ServerWebExchange exchange) {
+        Object request = ServerHttpRequestDecorator.getNativeRequest(exchange.getRequest());
+        return request instanceof Connection connection ? connection : null;
+    }
+
+    /** Whether the client's connection, or its stream, has ended; false when the request is not served by Reactor Netty. */
+    public static boolean isClosed(ServerWebExchange exchange) {
+        Connection connection = of(exchange);
+        return connection != null && !connection.channel().isActive();
+    }
+
+    /**
+     * Closes the client's connection, unless the request is not served by Reactor Netty. A client that does not take what was sent gets a
+     * reset: otherwise the operating system keeps megabytes for it, for minutes (as nginx's {@code reset_timedout_connection} says).
+     */
+    public static void close(ServerWebExchange exchange) {
+        Connection connection = of(exchange);
+        if (connection != null) {
+            close(connection.channel());
+        }
+    }
+
+    private static void close(Channel channel) {
+        if (hasUnsent(channel)) {
+            try {
+                channel.config().setOption(ChannelOption.SO_LINGER, 0);
+            } catch (ChannelException isClosed) {
+                // Nothing is kept then.
+            }
+        }
+        var unused = channel.close();
+    }
+
+    /** Whether something was written to this channel that its connection has not sent yet. */
+    public static boolean hasUnsent(Channel channel) {
+        return channel.isActive()
+                && channel.bytesBeforeUnwritable() <= channel.config().getWriteBufferHighWaterMark();
+    }
+
+    /**
+     * The address at the other end of the connection, which may be a proxy's. Not the request's own remote address: Boot takes that from
+     * {@code X-Forwarded-For}, in Kubernetes without being configured to, and any client can write that header.
+     */
+    public static @Nullable InetAddress peer(ServerWebExchange exchange) {
+        Connection connection = of(exchange);
+        SocketAddress address =
+                connection == null ? exchange.getRequest().getRemoteAddress() : remoteAddress(connection.channel());
+        return address instanceof InetSocketAddress peer ? peer.getAddress() : null;
+    }
+
+    private static SocketAddress remoteAddress(Channel channel) {
+        Channel parent = channel.parent();
+        // A stream of HTTP/2 is a channel below the one of its connection.
+        SocketAddress named = parent instanceof SocketChannel ? named(parent) : named(channel);
+        return named == null ? channel.remoteAddress() : named;
+    }
+
+    private static @Nullable SocketAddress named(Channel connection) {
+        return connection.hasAttr(PEER) ? connection.attr(PEER).get() : null;
+    }
+
+    /** Whether a load balancer has named the client of this connection in the PROXY protocol. */
+    public static boolean isPeerNamed(ServerWebExchange exchange) {
+        Connection connection = of(exchange);
+        if (connection == null) {
+            return false;
+        }
+        Channel channel = connection.channel();
+        return named(channel.parent() instanceof SocketChannel socket ? socket : channel) != null;
+    }
+
+    /** Has a connection count as one from this address, which a load balancer has named in place of its own. */
+    public static void setPeer(Channel connection, InetSocketAddress address) {
+        connection.attr(PEER).set(address);
+    }
+
+    /** The same as text; null if it is not known. */
+    public static @Nullable String peerText(ServerWebExchange exchange) {
+        InetAddress peer = peer(exchange);
+        return peer == null ? null : NetUtil.toAddressString(peer);
+    }
+
+    /** The event loop of the client's connection; null when the request is not served by Reactor Netty. */
+    public static @Nullable Executor eventLoop(ServerWebExchange exchange) {
+        Connection connection = of(exchange);
+        return connection == null ? null : connection.channel().eventLoop();
+    }
+}

@@ -1,6 +1,7 @@
 package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.fairgate.spring.policyfile.PolicyReload;
 import io.fairgate.spring.policyfile.PolicyReload.Result;
@@ -127,6 +128,26 @@ class ReloadTest {
 
         report = reload(bean.replace("permits: 2", "permits: 0"));
         assertThat(report.json("mistakes")).startsWith("[" + mistake).contains("permits: 0");
+    }
+
+    @Test
+    void meters_tell_whether_the_latest_policy_is_in_force_and_since_when() {
+        start(policy());
+        assertThat(inForce("successful")).isOne();
+        double since = inForce("success_timestamp_seconds");
+        assertThat(since).isCloseTo(System.currentTimeMillis() / 1e3, within(120.0));
+
+        reload("tenants: [");
+        assertThat(inForce("successful")).isZero();
+        assertThat(inForce("success_timestamp_seconds")).isEqualTo(since);
+
+        reload(policy().replace("permits: 2", "permits: 3"));
+        assertThat(inForce("successful")).isOne();
+        assertThat(inForce("success_timestamp_seconds")).isGreaterThan(since);
+    }
+
+    private double inForce(String what) {
+        return MetricsPage.of(gateway).value("fairgate_policy_last_reload_" + what);
     }
 
     @Test

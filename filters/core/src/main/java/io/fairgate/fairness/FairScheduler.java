@@ -105,6 +105,7 @@ public final class FairScheduler {
         walks.tickUpFrom(leaf);
         request.leaf = leaf;
         request.place = Place.WAITING;
+        request.queuedAt = walks.now;
         leaf.queue.append(request);
         walks.changeWaiting(leaf, 1);
         updateRunQueues(leaf);

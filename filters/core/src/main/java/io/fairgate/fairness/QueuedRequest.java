@@ -27,6 +27,7 @@ public abstract class QueuedRequest {
     QueuedRequest next;
 
     Place place = Place.OUTSIDE;
+    long queuedAt;
     long grantedAt;
     /** The number of its grant; the grants of a pool are numbered in their order. */
     long grant;

@@ -3,6 +3,7 @@ package io.fairgate.fairness;
 import io.fairgate.shares.Entitlements;
 import io.fairgate.shares.Entitlements.Division;
 import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolStatus.ClassStatus;
 import io.fairgate.status.PoolStatus.GroupStatus;
 import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
@@ -107,7 +108,34 @@ final class StatusReport {
                 node.waiting,
                 share(node),
                 Duration.ofNanos(node.heldNanos(walks.now)),
-                lag(node));
+                lag(node),
+                oldestWait(node),
+                classes(node));
+    }
+
+    private List<ClassStatus> classes(SchedulingNode tenant) {
+        return tenant.children == null
+                ? List.of()
+                : tenant.children.all.stream()
+                        .map(node -> new ClassStatus(node.name, node.inFlight, node.waiting, oldestWait(node)))
+                        .toList();
+    }
+
+    private Duration oldestWait(SchedulingNode node) {
+        return Duration.ofNanos(walks.now - Math.min(walks.now, oldestQueuedAt(node)));
+    }
+
+    private static long oldestQueuedAt(SchedulingNode node) {
+        if (node.waiting == 0) {
+            return Long.MAX_VALUE;
+        }
+        QueuedRequest head = node.queue.head();
+        return node.children == null
+                ? Objects.requireNonNull(head).queuedAt
+                : node.children.present.inOrder().stream()
+                        .mapToLong(StatusReport::oldestQueuedAt)
+                        .min()
+                        .orElse(Long.MAX_VALUE);
     }
 
     private GroupStatus group(SchedulingNode node) {
@@ -118,7 +146,8 @@ final class StatusReport {
                 node.inFlight,
                 node.waiting,
                 entitled().ofGroup(node.name),
-                lag(node));
+                lag(node),
+                oldestWait(node));
     }
 
     private static @Nullable String groupOf(SchedulingNode node) {

@@ -41,6 +41,8 @@ public record PoolStatus(
      * @param held permit-time of the permits in flight: permits times how long they have been held
      * @param lag permit-time by which the tenant is behind (positive) or ahead of (negative) the virtual time of its group,
      *     or of the pool when the tenant is in no group
+     * @param oldestWait how long the request of the tenant waits that has waited longest; zero when none waits
+     * @param classes the classes of its requests; empty while its requests have none
      */
     public record TenantStatus(
             TenantId tenant,
@@ -50,7 +52,24 @@ public record PoolStatus(
             int waiting,
             double share,
             Duration held,
-            Duration lag) {}
+            Duration lag,
+            Duration oldestWait,
+            List<ClassStatus> classes) {
+
+        public TenantStatus {
+            classes = List.copyOf(classes);
+        }
+    }
+
+    /**
+     * The requests of one class within a tenant.
+     *
+     * @param name the name of the class; empty for requests without a class
+     * @param inFlight permits held
+     * @param waiting requests that wait
+     * @param oldestWait how long the request waits that has waited longest; zero when none waits
+     */
+    public record ClassStatus(String name, int inFlight, int waiting, Duration oldestWait) {}
 
     /**
      * The state of one group: the sums over all of its tenants.
@@ -60,6 +79,7 @@ public record PoolStatus(
      * @param waiting requests that wait
      * @param share permits that the group is entitled to now
      * @param lag permit-time by which the group is behind (positive) or ahead of (negative) the virtual time of its parent
+     * @param oldestWait how long the request of its tenants waits that has waited longest; zero when none waits
      */
     public record GroupStatus(
             String group,
@@ -68,5 +88,6 @@ public record PoolStatus(
             int inFlight,
             int waiting,
             double share,
-            Duration lag) {}
+            Duration lag,
+            Duration oldestWait) {}
 }

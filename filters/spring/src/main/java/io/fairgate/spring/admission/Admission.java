@@ -10,6 +10,7 @@ import io.fairgate.spring.identity.TenantIdentifier;
 import io.fairgate.spring.proxy.ForwardedFields;
 import io.fairgate.spring.quota.QuotaStep;
 import io.fairgate.spring.quota.RequestQuotas;
+import io.fairgate.spring.refusal.RouteMeters;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.core.Ordered;
@@ -24,7 +25,8 @@ public record Admission(
         ForwardedFields forwarded,
         QuotaStep quotas,
         PermitStep permits,
-        AccessLog accessLog)
+        AccessLog accessLog,
+        RouteMeters meters)
         implements GlobalFilter, Ordered {
 
     /**
@@ -54,6 +56,7 @@ public record Admission(
      */
     Mono<Void> admit(ServerWebExchange exchange, Forward forward) {
         return Mono.defer(() -> {
+                    meters.received(exchange);
                     shutdown.requireRunning(exchange); // 503
                     Exchanges.setAdmitted(exchange);
                     Exchanges.keepResponseHeaders(exchange);
@@ -66,10 +69,13 @@ public record Admission(
                     if (!(identity instanceof Identity.Known known)) {
                         return permits.sendUnheld(stripped, forward); // A dry run: the other steps need a tenant.
                     }
+                    FairShareRule share = rules.last(FairShareRule.class);
+                    if (share != null) {
+                        Exchanges.setPool(exchange, share.pool());
+                    }
                     RequestQuotas used = quotas.of(exchange, known.tenant(), rules);
                     ServerWebExchange request = known.strip(stripped);
                     Forward charged = admitted -> quotas.charge(admitted, used, forward); // 429
-                    FairShareRule share = rules.last(FairShareRule.class);
                     return share == null
                             ? permits.sendUnheld(request, charged)
                             : quotas.checkBeforeWaiting(request, used, permits.mayWait(known.tenant(), share)) // 429

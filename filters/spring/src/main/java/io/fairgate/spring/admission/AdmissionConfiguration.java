@@ -6,6 +6,7 @@ import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.RecordLog;
 import io.fairgate.spring.refusal.RefusalMeters;
+import io.fairgate.spring.refusal.RouteMeters;
 import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.InstantSource;
@@ -47,8 +48,9 @@ public class AdmissionConfiguration {
     }
 
     @Bean
-    StrictRequests fairgateStrictRequests(RefusalMeters refusals, AccessLog accessLog, FairgateProperties properties) {
-        return new StrictRequests(refusals, accessLog, properties.allowTrace());
+    StrictRequests fairgateStrictRequests(
+            RefusalMeters refusals, AccessLog accessLog, RouteMeters meters, FairgateProperties properties) {
+        return new StrictRequests(refusals, accessLog, meters, properties.allowTrace());
     }
 
     @Bean

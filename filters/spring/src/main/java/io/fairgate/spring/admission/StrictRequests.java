@@ -4,6 +4,7 @@ import io.fairgate.spring.exchange.HostField;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusalMeters;
+import io.fairgate.spring.refusal.RouteMeters;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpVersion;
 import java.util.List;
@@ -26,7 +27,7 @@ import reactor.netty.http.server.HttpServerRequest;
  *
  * @param mayTrace whether {@code TRACE} is forwarded like other methods
  */
-public record StrictRequests(RefusalMeters refusals, AccessLog accessLog, boolean mayTrace) {
+public record StrictRequests(RefusalMeters refusals, AccessLog accessLog, RouteMeters meters, boolean mayTrace) {
 
     private static final Pattern URL = Pattern.compile("[A-Za-z][A-Za-z0-9+.-]*://");
     private static final String METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
@@ -127,6 +128,7 @@ public record StrictRequests(RefusalMeters refusals, AccessLog accessLog, boolea
     /** As above, with an error of Spring's, so that handlers of the application that come first see this one. */
     public Mono<Void> refuse(ServerWebExchange exchange, Refusal refusal, Throwable failure) {
         return accessLog.record(exchange, Mono.defer(() -> {
+            meters.received(exchange);
             Decisions.setRefusal(exchange, refusal);
             refusals.refused(null, refusal.reason(), true);
             return Mono.error(failure);

@@ -74,7 +74,7 @@ public final class Exchanges {
         notes(exchange).pool = pool;
     }
 
-    /** The pool of which a permit is held, or was held, for this exchange; null when there is none. */
+    /** The pool of the route, as soon as the tenant is known; null when it has none. */
     public static @Nullable String pool(ServerWebExchange exchange) {
         Notes known = known(exchange);
         return known == null ? null : known.pool;

@@ -90,7 +90,6 @@ public record PermitStep(
      */
     private Mono<Void> dryRun(
             ServerWebExchange exchange, TenantPolicy tenant, FairShareRule rule, PermitPool pool, Forward forward) {
-        Exchanges.setPool(exchange, pool.name());
         Mono<Void> forwarded = sendUnheld(exchange, forward);
         Sinks.Empty<Void> ended = Sinks.empty();
         Disposable shadow = pool.withPermit(request(exchange, tenant, rule), ended.asMono())
@@ -127,7 +126,6 @@ public record PermitStep(
                 return Mono.error(new ClientLeftException());
             }
             upstream.begin();
-            Exchanges.setPool(exchange, pool.name());
             reportWait(exchange, body.hasWaited() ? time.now(TimeUnit.NANOSECONDS) - askedAt : 0);
             response.begin();
             return send(exchange, paced(exchange, body, pool, upstream), upstream, forward);

@@ -20,7 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.DoubleAdder;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
@@ -33,10 +33,13 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
     /** The value of the pool tag when no pool was involved. */
     static final String NO_POOL = "none";
 
-    private static final Duration[] BUCKETS = Stream.of(
-                    1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000)
-            .map(Duration::ofMillis)
-            .toArray(Duration[]::new);
+    private static final Duration[] HOLD_BUCKETS =
+            millis(1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000);
+
+    /** Closer together where {@code max-wait} usually is. */
+    private static final Duration[] WAIT_BUCKETS = millis(
+            1, 5, 10, 25, 50, 100, 250, 500, 750, 1_000, 1_500, 2_000, 2_500, 3_500, 5_000, 7_500, 10_000, 30_000,
+            60_000);
 
     private final PolicyHolder policy;
     private final TenantSeries series;
@@ -51,14 +54,15 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
 
     private record Row(Meter meter, Tags tags) {}
 
+    private static Duration[] millis(int... bounds) {
+        return IntStream.of(bounds).mapToObj(Duration::ofMillis).toArray(Duration[]::new);
+    }
+
     /** @param tenants how many tenants are counted by name, beside those that the policy names */
     public FairgateMeters(PolicyHolder policy, MeterRegistry registry, int tenants, Scheduler time) {
         this.policy = policy;
         this.series = new TenantSeries(policy.current(), tenants, time);
         this.registry = registry;
-        // Registered at the start, so that the first reload shows as an increase.
-        reloads("success");
-        reloads("failure");
     }
 
     TenantSeries series() {
@@ -77,20 +81,6 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
     public void commit(Policy next) {
         series.commit(next);
         keep(tags -> isOf(tags, next));
-    }
-
-    @Override
-    public void inForce() {
-        reloads("success").increment();
-    }
-
-    @Override
-    public void rollBack() {
-        reloads("failure").increment();
-    }
-
-    private Counter reloads(String result) {
-        return counter(Meter.POLICY_RELOADS, Tags.of("result", result));
     }
 
     private static boolean isOf(Tags tags, Policy policy) {
@@ -205,7 +195,7 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
                 row -> Timer.builder(meter.id())
                         .description(meter.description())
                         .tags(tags)
-                        .serviceLevelObjectives(BUCKETS)
+                        .serviceLevelObjectives(meter == Meter.WAIT ? WAIT_BUCKETS : HOLD_BUCKETS)
                         .register(registry));
     }
 
@@ -224,7 +214,7 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
         return Tags.of("pool", pool, "tenant", tenant);
     }
 
-    private String tag(@Nullable TenantId tenant) {
+    String tag(@Nullable TenantId tenant) {
         return tenant == null ? TenantSeries.OTHER : series.tag(tenant);
     }
 

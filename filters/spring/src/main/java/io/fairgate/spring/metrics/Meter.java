@@ -54,6 +54,37 @@ public enum Meter {
             gauge("fairgate.tenant.share", "permits", "pool", "tenant"),
             "Permits that the tenant is entitled to now: the max-min fair share of what it holds and asks for."),
     TENANT_WEIGHT(gauge("fairgate.tenant.weight", "ratio", "pool", "tenant"), "Weight of the tenant."),
+    TENANT_LAG(
+            gauge("fairgate.tenant.lag.permit.seconds", "permit seconds", "pool", "tenant"),
+            "Permit-time by which the tenant is behind its share while it waits (positive), or ahead of it (negative), compared with the"
+                    + " tenants and groups beside it; of _other the largest."),
+    TENANT_OLDEST_WAIT(
+            gauge("fairgate.tenant.oldest.wait.seconds", "seconds", "pool", "tenant"),
+            "How long the request of the tenant waits that has waited longest; 0 when none waits."),
+    GROUP_IN_FLIGHT(
+            gauge("fairgate.group.in.flight", "permits", "pool", "group"),
+            "Permits that the tenants of the group hold now."),
+    GROUP_WAITING(
+            gauge("fairgate.group.waiting", "requests", "pool", "group"),
+            "Requests of the tenants of the group that wait."),
+    GROUP_SHARE(
+            gauge("fairgate.group.share", "permits", "pool", "group"), "Permits that the group is entitled to now."),
+    GROUP_LAG(
+            gauge("fairgate.group.lag.permit.seconds", "permit seconds", "pool", "group"),
+            "Permit-time by which the group is behind its share while its tenants wait (positive), or ahead of it (negative), compared with"
+                    + " the tenants and groups beside it."),
+    GROUP_OLDEST_WAIT(
+            gauge("fairgate.group.oldest.wait.seconds", "seconds", "pool", "group"),
+            "How long the request of its tenants waits that has waited longest; 0 when none waits."),
+    CLASS_IN_FLIGHT(
+            gauge("fairgate.class.in.flight", "permits", "pool", "class"),
+            "Permits that requests of the class hold now, of all tenants."),
+    CLASS_WAITING(
+            gauge("fairgate.class.waiting", "requests", "pool", "class"),
+            "Requests of the class that wait, of all tenants."),
+    CLASS_OLDEST_WAIT(
+            gauge("fairgate.class.oldest.wait.seconds", "seconds", "pool", "class"),
+            "How long the request of the class waits that has waited longest; 0 when none waits."),
     PERMIT_SECONDS(
             counter("fairgate.permit.seconds", "permit seconds", "pool", "tenant"),
             "Permit-time used: permits times the seconds for which they were held."),
@@ -79,11 +110,29 @@ public enum Meter {
     UPSTREAM_RETRIES(
             counter("fairgate.upstream.retries", "requests", "upstream"),
             "Requests that failed at one instance and were sent to another one."),
+    REQUESTS(
+            counter("fairgate.requests", "requests", "route"),
+            "Requests received, by the route that they matched; none for those that matched none, or were refused before that."),
+    DECISIONS(
+            counter("fairgate.decisions", "requests", "route", "pool", "reason", "enforced"),
+            "Refusals and failures, as in the two meters above, by route and the pool of the route instead of by tenant."),
+    QUOTA_REFUSALS(
+            counter("fairgate.quota.refusals", "requests", "tenant", "quota", "enforced"),
+            "Requests that the quota refused; with enforced=false they were forwarded, because it was a dry run."),
     QUOTA_LIMIT(gauge("fairgate.quota.limit", "units", "tenant", "quota"), "Units per window of the quota."),
+    QUOTA_CAPACITY(
+            gauge("fairgate.quota.capacity", "units", "tenant", "quota"),
+            "Units of the quota that can be left at most: its burst, or else its limit."),
     QUOTA_REMAINING(gauge("fairgate.quota.remaining", "units", "tenant", "quota"), "Units left of the quota."),
     POLICY_RELOADS(
             counter("fairgate.policy.reloads", "reloads", "result"),
             "New policies offered to the running gateway: put in force (success), or refused (failure)."),
+    POLICY_LAST_RELOAD_SUCCESSFUL(
+            gauge("fairgate.policy.last.reload.successful", "1 or 0"),
+            "1 while the latest policy that was offered is in force, 0 after one that was refused."),
+    POLICY_LAST_RELOAD_SUCCESS(
+            gauge("fairgate.policy.last.reload.success.timestamp.seconds", "seconds since 1970"),
+            "When the policy in force was put in force."),
     KEY_SET_FETCHES(
             counter("fairgate.keyset.fetches", "fetches", "result"),
             "Fetches of the keys that verify tokens; after a failure the old keys stay in use."),

@@ -5,6 +5,7 @@ import io.fairgate.quota.Quotas;
 import io.fairgate.spring.fairshare.ByteBudget;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.policy.PolicyHolder;
+import io.fairgate.spring.refusal.RouteMeters;
 import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.spring.upstream.InstanceMeters;
 import io.fairgate.time.MonotonicScheduler;
@@ -12,6 +13,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.netty.util.concurrent.Ticker;
+import java.time.InstantSource;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
@@ -26,6 +28,16 @@ public class MetricsConfiguration {
     @Bean
     FairgateMeters fairgateMeters(PolicyHolder policy, MeterRegistry registry, FairgateProperties properties) {
         return new FairgateMeters(policy, registry, properties.metrics().tenants(), MonotonicScheduler.INSTANCE);
+    }
+
+    @Bean
+    ReloadMeters fairgateReloadMeters(MeterRegistry registry) {
+        return new ReloadMeters(registry, InstantSource.system());
+    }
+
+    @Bean
+    RouteMeters fairgateRouteMeters(FairgateMeters meters) {
+        return new RouteCounters(meters);
     }
 
     @Bean

@@ -5,6 +5,8 @@ import static io.fairgate.spring.metrics.FairgateMeters.poolAndTenant;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolStatus.ClassStatus;
+import io.fairgate.status.PoolStatus.GroupStatus;
 import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import io.micrometer.core.instrument.Tags;
@@ -15,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -62,6 +65,40 @@ final class PoolUsage {
     /** The sum over all tenants of the pool with this tag. */
     double sum(String pool, String tag, ToDoubleFunction<TenantStatus> value) {
         return sum(snapshot(), pool, tag, value);
+    }
+
+    /** The largest value of a tenant of the pool with this tag; 0 if there is none. */
+    double largest(String pool, String tag, ToDoubleFunction<TenantStatus> value) {
+        return snapshot().tenants().getOrDefault(pool, Map.of()).getOrDefault(tag, List.of()).stream()
+                .mapToDouble(value)
+                .max()
+                .orElse(0);
+    }
+
+    /** The value of a group; 0 while it is idle and owes nothing. */
+    double ofGroup(String pool, String group, ToDoubleFunction<GroupStatus> value) {
+        return of(pool).groups().stream()
+                .filter(status -> status.group().equals(group))
+                .mapToDouble(value)
+                .findFirst()
+                .orElse(0);
+    }
+
+    /** The sum over the requests of one class of all tenants. */
+    double sumOfClass(String pool, String name, ToDoubleFunction<ClassStatus> value) {
+        return classes(pool, name).mapToDouble(value).sum();
+    }
+
+    double largestOfClass(String pool, String name, ToDoubleFunction<ClassStatus> value) {
+        return classes(pool, name).mapToDouble(value).max().orElse(0);
+    }
+
+    private Stream<ClassStatus> classes(String pool, String name) {
+        return of(pool).tenants().stream()
+                .flatMap(tenant -> tenant.classes().isEmpty()
+                        ? Stream.of(new ClassStatus("", tenant.inFlight(), tenant.waiting(), tenant.oldestWait()))
+                        : tenant.classes().stream())
+                .filter(own -> own.name().equals(name));
     }
 
     private static double sum(Snapshot snapshot, String pool, String tag, ToDoubleFunction<TenantStatus> value) {

@@ -24,7 +24,8 @@ import org.springframework.web.server.ServerWebExchange;
  *
  * @param audit the audit log, for refusals of identities
  */
-public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, InstantSource clock) {
+public record Decisions(
+        PolicyHolder policy, DecisionLog log, RecordLog audit, RouteMeters meters, InstantSource clock) {
 
     private static final String ATTRIBUTE = Decisions.class.getName();
     private static final String REFUSAL = Refusal.class.getName();
@@ -37,6 +38,7 @@ public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, I
      * @param client the address of the client, or "unknown"
      * @param peer the address of the connection; null when it is not known
      * @param route null when it has none
+     * @param pool the pool of the route; null when it has none, or the tenant is not known
      * @param decisions the decisions about it so far
      */
     public record Origin(
@@ -44,6 +46,7 @@ public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, I
             String client,
             @Nullable String peer,
             @Nullable String route,
+            @Nullable String pool,
             HttpMethod method,
             String path,
             List<Decision> decisions) {}
@@ -55,6 +58,7 @@ public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, I
                 OriginalRequests.of(exchange, policy).clientText(),
                 ClientConnection.peerText(exchange),
                 route == null ? null : route.getId(),
+                Exchanges.pool(exchange),
                 exchange.getRequest().getMethod(),
                 exchange.getRequest().getPath().value(),
                 Decisions.of(exchange));
@@ -102,11 +106,13 @@ public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, I
                 request.client(),
                 request.peer(),
                 request.route(),
+                request.pool(),
                 request.path(),
                 refusal.isFailure() ? failure.toString() : null,
                 refused == null ? List.of() : refused.quotas(enforced),
                 enforced);
         log.add(decision);
+        meters.decided(decision);
         request.decisions().add(decision);
         if (refused != null && refused.isAudited()) {
             HttpMethod method = request.method();

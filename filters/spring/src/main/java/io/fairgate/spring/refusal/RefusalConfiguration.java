@@ -20,7 +20,7 @@ public class RefusalConfiguration {
     }
 
     @Bean
-    Decisions fairgateDecisions(PolicyHolder policy, DecisionLog log, RecordLog audit) {
-        return new Decisions(policy, log, audit, InstantSource.system());
+    Decisions fairgateDecisions(PolicyHolder policy, DecisionLog log, RecordLog audit, RouteMeters meters) {
+        return new Decisions(policy, log, audit, meters, InstantSource.system());
     }
 }

@@ -14,6 +14,7 @@ import io.fairgate.policy.TokenRules;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.spring.RequestWithoutConnection;
 import io.fairgate.spring.metrics.FairgateMeters;
+import io.fairgate.spring.metrics.RouteCounters;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.DecisionLog;
 import io.fairgate.spring.refusal.Decisions;
@@ -85,7 +86,8 @@ class InventedIdsTest {
         PolicyHolder policy = policy(letIn);
         FairgateMeters meters = new FairgateMeters(policy, registry, 100, MonotonicScheduler.INSTANCE);
         RecordLog audit = new RecordLog(RecordLog.AUDIT, meters.recordsLost(RecordLog.AUDIT), quiet());
-        Decisions decisions = new Decisions(policy, new DecisionLog(), audit, InstantSource.system());
+        Decisions decisions =
+                new Decisions(policy, new DecisionLog(), audit, new RouteCounters(meters), InstantSource.system());
         TenantIdentifier tenants = new TenantIdentifier(policy, Authenticator.Tokens.NONE, NO_BEANS, decisions, meters);
         RefusalHandler handler = new RefusalHandler(decisions, meters);
         // First fills everything that is bounded, so that only unbounded growth is measured.

@@ -9,6 +9,7 @@ import io.fairgate.policy.KeySetLocation;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TokenRules;
 import io.fairgate.spring.metrics.FairgateMeters;
+import io.fairgate.spring.metrics.RouteCounters;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.DecisionLog;
 import io.fairgate.spring.refusal.Decisions;
@@ -45,7 +46,8 @@ class TokenAuthenticatorsTest {
     void follow() {
         FairgateMeters meters = new FairgateMeters(policy, new SimpleMeterRegistry(), 100, new TestTime());
         RecordLog audit = new RecordLog(RecordLog.AUDIT, meters.recordsLost(RecordLog.AUDIT));
-        Decisions decisions = new Decisions(policy, new DecisionLog(), audit, InstantSource.system());
+        Decisions decisions =
+                new Decisions(policy, new DecisionLog(), audit, new RouteCounters(meters), InstantSource.system());
         policy.add(new TenantIdentifier(policy, authenticators, InventedIdsTest.NO_BEANS, decisions, meters));
     }
 

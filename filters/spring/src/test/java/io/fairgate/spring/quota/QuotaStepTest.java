@@ -15,6 +15,7 @@ import io.fairgate.spring.exchange.RouteRules;
 import io.fairgate.spring.identity.IdentityRefusedException;
 import io.fairgate.spring.identity.IdentityRefusedException.Reason;
 import io.fairgate.spring.metrics.FairgateMeters;
+import io.fairgate.spring.metrics.RouteCounters;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.DecisionLog;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
@@ -51,7 +52,7 @@ class QuotaStepTest {
     private final QuotaStep step = new QuotaStep(
             new EmbeddedQuotas(time, InstantSource.system()),
             policy,
-            new Decisions(policy, decisions, audit, InstantSource.system()),
+            new Decisions(policy, decisions, audit, new RouteCounters(meters), InstantSource.system()),
             meters);
 
     QuotaStepTest() {
@@ -115,7 +116,7 @@ class QuotaStepTest {
         TenantPolicy tenant = policy.current().tenants().get(0);
         for (int i = 0; i < 3; i++) {
             RequestQuotas request = quotasOf(exchange(), tenant);
-            Origin origin = new Origin(tenant, "unknown", null, "orders", HttpMethod.GET, "/", new ArrayList<>());
+            Origin origin = new Origin(tenant, "unknown", null, "orders", null, HttpMethod.GET, "/", new ArrayList<>());
             step.check(() -> origin, request).block();
             step.charge(() -> origin, request).block();
         }

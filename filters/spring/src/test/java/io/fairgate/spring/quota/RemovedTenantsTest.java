@@ -88,6 +88,7 @@ class RemovedTenantsTest {
                 "unknown",
                 null,
                 null,
+                null,
                 "/",
                 null,
                 List.of(),

@@ -28,6 +28,7 @@ class DecisionLogTest {
                 "unknown",
                 null,
                 null,
+                null,
                 path,
                 null,
                 List.of(),

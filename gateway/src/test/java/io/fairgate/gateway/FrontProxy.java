@@ -121,7 +121,7 @@ final class FrontProxy implements AutoCloseable {
                         folder.resolve("tls.pem").toString());
     }
 
-    private static int freePort() {
+    static int freePort() {
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return free.getLocalPort();
         } catch (IOException e) {

@@ -22,7 +22,7 @@ class MeterTest {
 
     private static final Path PAGE = Path.of("../../docs/metrics.md");
 
-    private static String prometheusName(Meter meter) {
+    static String prometheusName(Meter meter) {
         String name = meter.id().replace('.', '_');
         return switch (meter.type()) {
             case GAUGE -> name;

@@ -1,0 +1,90 @@
+package io.fairgate.gateway;
+
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+
+/**
+ * A Prometheus, as the system has it, that scrapes one gateway each second with the rules of {@code config/monitoring}. It ends with the
+ * test, also when the JVM is killed.
+ */
+final class Prometheus implements AutoCloseable {
+
+    static final Path FOLDER = Path.of("..", "config", "monitoring");
+
+    private final Process process;
+    private final int port = FrontProxy.freePort();
+
+    /** @param folder for its files */
+    Prometheus(Path folder, int managementPort) throws IOException {
+        Path settings = folder.resolve("prometheus.yml");
+        Files.writeString(
+                settings,
+                Files.readString(FOLDER.resolve("prometheus.yml"))
+                        .replace("15s", "1s")
+                        .replace("recording.yml", rules("recording.yml"))
+                        .replace("alerts.yml", rules("alerts.yml"))
+                        .replace("localhost:8081", "127.0.0.1:" + managementPort));
+        process = new ProcessBuilder(
+                        "setpriv",
+                        "--pdeathsig",
+                        "KILL",
+                        "prometheus",
+                        "--config.file=" + settings,
+                        "--storage.tsdb.path=" + folder.resolve("data"),
+                        "--web.listen-address=127.0.0.1:" + port,
+                        "--log.level=warn")
+                .inheritIO()
+                .start();
+        Awaitility.await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(this::isReady);
+    }
+
+    private static String rules(String file) {
+        return FOLDER.resolve(file).toAbsolutePath().normalize().toString();
+    }
+
+    private boolean isReady() {
+        return Answer.to("http://127.0.0.1:" + port + "/-/ready").status() == 200;
+    }
+
+    /** The values of all series that the query selects now, without those that are not a number. */
+    List<Double> ask(String query) {
+        Answer answer = Answer.to(
+                "http://127.0.0.1:" + port + "/api/v1/query?query=" + URLEncoder.encode(query, StandardCharsets.UTF_8));
+        if (answer.status() != 200) {
+            throw new IllegalArgumentException(query + ": " + answer.body());
+        }
+        Map<?, ?> data = (Map<?, ?>) answer.json().get("data");
+        List<Double> values = new ArrayList<>();
+        for (Object series : (List<?>) data.get("result")) {
+            double value = Double.parseDouble((String) ((List<?>) ((Map<?, ?>) series).get("value")).get(1));
+            if (!Double.isNaN(value)) {
+                values.add(value);
+            }
+        }
+        return values;
+    }
+
+    /** The names of the alerts that wait or fire. */
+    List<String> alerts() {
+        Map<?, ?> data = (Map<?, ?>)
+                Answer.to("http://127.0.0.1:" + port + "/api/v1/alerts").json().get("data");
+        return ((List<?>) data.get("alerts"))
+                .stream()
+                        .map(alert -> (String) ((Map<?, ?>) ((Map<?, ?>) alert).get("labels")).get("alertname"))
+                        .distinct()
+                        .toList();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly().onExit().join();
+    }
+}

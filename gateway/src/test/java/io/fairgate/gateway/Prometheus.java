@@ -6,10 +6,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * A Prometheus, as the system has it, that scrapes one gateway each second with the rules of {@code config/monitoring}. It ends with the
@@ -18,6 +20,8 @@ import org.awaitility.Awaitility;
 final class Prometheus implements AutoCloseable {
 
     static final Path FOLDER = Path.of("..", "config", "monitoring");
+
+    private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private final Process process;
     private final int port = FrontProxy.freePort();
@@ -56,31 +60,29 @@ final class Prometheus implements AutoCloseable {
 
     /** The values of all series that the query selects now, without those that are not a number. */
     List<Double> ask(String query) {
-        Answer answer = Answer.to(
-                "http://127.0.0.1:" + port + "/api/v1/query?query=" + URLEncoder.encode(query, StandardCharsets.UTF_8));
-        if (answer.status() != 200) {
-            throw new IllegalArgumentException(query + ": " + answer.body());
-        }
-        Map<?, ?> data = (Map<?, ?>) answer.json().get("data");
-        List<Double> values = new ArrayList<>();
-        for (Object series : (List<?>) data.get("result")) {
-            double value = Double.parseDouble((String) ((List<?>) ((Map<?, ?>) series).get("value")).get(1));
-            if (!Double.isNaN(value)) {
-                values.add(value);
-            }
-        }
-        return values;
+        return api("query?query=" + URLEncoder.encode(query, StandardCharsets.UTF_8))
+                .path("result")
+                .valueStream()
+                .map(series -> Double.parseDouble(series.path("value").path(1).asString()))
+                .filter(value -> !value.isNaN())
+                .toList();
     }
 
     /** The names of the alerts that wait or fire. */
-    List<String> alerts() {
-        Map<?, ?> data = (Map<?, ?>)
-                Answer.to("http://127.0.0.1:" + port + "/api/v1/alerts").json().get("data");
-        return ((List<?>) data.get("alerts"))
-                .stream()
-                        .map(alert -> (String) ((Map<?, ?>) ((Map<?, ?>) alert).get("labels")).get("alertname"))
-                        .distinct()
-                        .toList();
+    Set<String> alerts() {
+        return api("alerts")
+                .path("alerts")
+                .valueStream()
+                .map(alert -> alert.path("labels").path("alertname").asString())
+                .collect(Collectors.toSet());
+    }
+
+    private JsonNode api(String request) {
+        Answer answer = Answer.to("http://127.0.0.1:" + port + "/api/v1/" + request);
+        if (answer.status() != 200) {
+            throw new IllegalArgumentException(request + ": " + answer.body());
+        }
+        return JSON.readTree(answer.body()).path("data");
     }
 
     @Override

@@ -105,12 +105,12 @@ class PrometheusTest {
         Map<String, String> queries = new LinkedHashMap<>();
         JsonNode dashboard =
                 JsonMapper.builder().build().readTree(Files.readString(Prometheus.FOLDER.resolve("dashboard.json")));
-        for (JsonNode panel : dashboard.get("panels")) {
+        for (JsonNode panel : dashboard.path("panels")) {
             for (JsonNode target : panel.path("targets")) {
                 queries.put(
-                        panel.get("title").asString() + " "
-                                + target.get("refId").asString(),
-                        target.get("expr")
+                        panel.path("title").asString() + " "
+                                + target.path("refId").asString(),
+                        target.path("expr")
                                 .asString()
                                 .replace("$__rate_interval", "15s")
                                 .replaceAll("\\$(job|pool|tenant)", ".*"));

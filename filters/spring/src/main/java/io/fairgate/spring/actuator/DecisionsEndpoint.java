@@ -1,5 +1,8 @@
 package io.fairgate.spring.actuator;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.fairgate.spring.explain.Explanation;
+import io.fairgate.spring.explain.Explanations;
 import io.fairgate.spring.refusal.DecisionLog;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import java.util.List;
@@ -7,21 +10,30 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import reactor.core.publisher.Mono;
 
-/** {@code /actuator/decisions}: the latest refusals; {@code /actuator/decisions/ID}: the one a client reports. */
+/** {@code /actuator/decisions}: the latest refusals; {@code /actuator/decisions/ID}: the one a client reports, with its explanation. */
 @Endpoint(id = "decisions")
-public record DecisionsEndpoint(DecisionLog decisions) {
+public record DecisionsEndpoint(DecisionLog decisions, Explanations explanations) {
 
     private static final int LATEST = 100;
+
+    /** @param meanwhile the pool while the request waited; null when its route has none, or that is not kept any more */
+    public record Explained(
+            @JsonUnwrapped Decision decision, @Nullable Explanation meanwhile) {}
 
     @ReadOperation
     public List<Decision> latest() {
         return decisions.latest(LATEST);
     }
 
-    /** The decision; null, which is answered with 404, when it is not kept. */
+    /** The decision; empty, which is answered with 404, when it is not kept. */
     @ReadOperation
-    public @Nullable Decision decision(@Selector String id) {
-        return decisions.get(id);
+    public Mono<Explained> decision(@Selector String id) {
+        return Mono.justOrEmpty(decisions.get(id))
+                .flatMap(decision -> explanations
+                        .of(decision)
+                        .map(meanwhile -> new Explained(decision, meanwhile))
+                        .defaultIfEmpty(new Explained(decision, null)));
     }
 }

@@ -8,6 +8,7 @@ import io.fairgate.config.policy.PolicyFileReader;
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.actuator.ActuatorConfiguration;
 import io.fairgate.spring.admission.AdmissionConfiguration;
+import io.fairgate.spring.explain.ExplainConfiguration;
 import io.fairgate.spring.fairshare.FairShareConfiguration;
 import io.fairgate.spring.forward.DispatchConfiguration;
 import io.fairgate.spring.forward.ForwardConfiguration;
@@ -67,6 +68,7 @@ import org.springframework.util.StringUtils;
 @Import({
     PolicyConfiguration.class,
     MetricsConfiguration.class,
+    ExplainConfiguration.class,
     RefusalConfiguration.class,
     IdentityConfiguration.class,
     QuotaConfiguration.class,

@@ -2,6 +2,7 @@ package io.fairgate.spring.metrics;
 
 import io.fairgate.policy.Policy;
 import io.fairgate.quota.Quotas;
+import io.fairgate.spring.explain.PoolUses;
 import io.fairgate.spring.fairshare.ByteBudget;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.policy.PolicyHolder;
@@ -28,6 +29,11 @@ public class MetricsConfiguration {
     @Bean
     FairgateMeters fairgateMeters(PolicyHolder policy, MeterRegistry registry, FairgateProperties properties) {
         return new FairgateMeters(policy, registry, properties.metrics().tenants(), MonotonicScheduler.INSTANCE);
+    }
+
+    @Bean
+    PoolUses fairgatePoolUses(PermitPools pools, FairgateMeters meters) {
+        return new PoolUsage(pools, meters, MonotonicScheduler.INSTANCE);
     }
 
     @Bean

@@ -3,12 +3,15 @@ package io.fairgate.spring.metrics;
 import static io.fairgate.spring.metrics.FairgateMeters.poolAndTenant;
 
 import io.fairgate.permit.PoolUnavailableException;
+import io.fairgate.spring.explain.PoolUse;
+import io.fairgate.spring.explain.PoolUses;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.status.PoolStatus;
 import io.fairgate.status.PoolStatus.ClassStatus;
 import io.fairgate.status.PoolStatus.GroupStatus;
 import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
+import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import java.time.Duration;
 import java.util.HashMap;
@@ -23,7 +26,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /** What is in the pools, read once for all gauges of a scrape. */
-final class PoolUsage {
+final class PoolUsage implements PoolUses {
 
     private static final long FRESH_NANOS = Duration.ofMillis(100).toNanos();
     private static final PoolStatus NOTHING = new PoolStatus(0, 0, 0, 0, Duration.ZERO, List.of(), List.of());
@@ -131,6 +134,50 @@ final class PoolUsage {
         return tenant.held().toNanos() / 1e9;
     }
 
+    @Override
+    public String tagOf(String tenant) {
+        return meters.series().tagNow(TenantId.of(tenant));
+    }
+
+    /** Empty while tenants change their tags, because the parts would not fit together. */
+    @Override
+    public Mono<Map<String, PoolUse>> now() {
+        return Mono.defer(() -> {
+            int version = meters.series().version();
+            Map<Tags, Double> ended = meters.endedPermitSeconds();
+            return statuses().mapNotNull(statuses -> {
+                Map<String, Map<String, Double>> seconds = byPool(ended);
+                Map<String, PoolUse> uses = new HashMap<>();
+                statuses.forEach((pool, status) ->
+                        uses.put(pool, use(status, seconds.computeIfAbsent(pool, p -> new HashMap<>()))));
+                return version % 2 == 0 && version == meters.series().version() ? uses : null;
+            });
+        });
+    }
+
+    private static Map<String, Map<String, Double>> byPool(Map<Tags, Double> seconds) {
+        Map<String, Map<String, Double>> byPool = new HashMap<>();
+        seconds.forEach((tags, own) -> {
+            Map<String, String> values = tags.stream().collect(Collectors.toMap(Tag::getKey, Tag::getValue));
+            byPool.computeIfAbsent(values.getOrDefault("pool", ""), p -> new HashMap<>())
+                    .put(values.getOrDefault("tenant", ""), own);
+        });
+        return byPool;
+    }
+
+    /** @param seconds gets the permit-time of current holds as well */
+    private PoolUse use(PoolStatus status, Map<String, Double> seconds) {
+        Map<String, List<TenantStatus>> byTag = byTag(status);
+        byTag.forEach((tag, tenants) -> seconds.merge(
+                tag, tenants.stream().mapToDouble(PoolUsage::seconds).sum(), Double::sum));
+        return new PoolUse(status.permits(), status.inFlight(), status.waiting(), byTag, seconds);
+    }
+
+    private Map<String, List<TenantStatus>> byTag(PoolStatus status) {
+        TenantSeries series = meters.series();
+        return status.tenants().stream().collect(Collectors.groupingBy(tenant -> series.tagNow(tenant.tenant())));
+    }
+
     /** A pool whose backend cannot be reached keeps its latest status. */
     private Mono<Map<String, PoolStatus>> statuses() {
         Map<String, PoolStatus> before = latest.pools();
@@ -158,9 +205,7 @@ final class PoolUsage {
     private void take(int version, Map<String, PoolStatus> statuses, Map<Tags, Double> ended) {
         TenantSeries series = meters.series();
         Map<String, Map<String, List<TenantStatus>>> tenants = new HashMap<>();
-        statuses.forEach((pool, status) -> tenants.put(
-                pool,
-                status.tenants().stream().collect(Collectors.groupingBy(tenant -> series.tagNow(tenant.tenant())))));
+        statuses.forEach((pool, status) -> tenants.put(pool, byTag(status)));
         if (version % 2 == 0 && version == series.version()) {
             latest = new Snapshot(statuses, tenants, ended);
         } else {

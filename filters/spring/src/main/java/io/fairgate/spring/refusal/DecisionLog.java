@@ -34,6 +34,7 @@ public final class DecisionLog {
      * @param peer the address of the connection, which may be a proxy's; null when there is none
      * @param route the route that it took; null when it took none
      * @param pool the pool of the route; null when it has none, or the tenant is not known
+     * @param waitedSeconds how long it waited for permits of the pool; 0 when it did not
      * @param path without the query, which may hold secrets
      * @param cause what went wrong with the upstream; null otherwise
      * @param quotas the names of the quotas that refused, or would have; empty when none did
@@ -50,6 +51,7 @@ public final class DecisionLog {
             @Nullable String peer,
             @Nullable String route,
             @Nullable String pool,
+            double waitedSeconds,
             String path,
             @Nullable String cause,
             List<String> quotas,

@@ -2,6 +2,7 @@ package io.fairgate.spring.refusal;
 
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
+import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
@@ -39,6 +40,7 @@ public record Decisions(
      * @param peer the address of the connection; null when it is not known
      * @param route null when it has none
      * @param pool the pool of the route; null when it has none, or the tenant is not known
+     * @param waitedNanos how long it waited for permits that it was granted; null when it was granted none
      * @param decisions the decisions about it so far
      */
     public record Origin(
@@ -47,6 +49,7 @@ public record Decisions(
             @Nullable String peer,
             @Nullable String route,
             @Nullable String pool,
+            @Nullable Long waitedNanos,
             HttpMethod method,
             String path,
             List<Decision> decisions) {}
@@ -59,6 +62,7 @@ public record Decisions(
                 ClientConnection.peerText(exchange),
                 route == null ? null : route.getId(),
                 Exchanges.pool(exchange),
+                Exchanges.waited(exchange),
                 exchange.getRequest().getMethod(),
                 exchange.getRequest().getPath().value(),
                 Decisions.of(exchange));
@@ -107,6 +111,7 @@ public record Decisions(
                 request.peer(),
                 request.route(),
                 request.pool(),
+                waitedNanos(request, failure) / 1e9,
                 request.path(),
                 refusal.isFailure() ? failure.toString() : null,
                 refused == null ? List.of() : refused.quotas(enforced),
@@ -119,6 +124,14 @@ public record Decisions(
             audit.add(() -> auditRecord(decision, method, refused.key()));
         }
         return new Decided(refusal, decision);
+    }
+
+    private static long waitedNanos(Origin request, Throwable failure) {
+        if (failure instanceof PermitRefusedException refused) {
+            return refused.waited().toNanos();
+        }
+        Long waited = request.waitedNanos();
+        return waited == null ? 0 : waited;
     }
 
     /** @param key the id of the digest of the API key in the request; null when there is none */

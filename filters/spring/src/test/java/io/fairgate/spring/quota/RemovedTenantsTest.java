@@ -89,6 +89,7 @@ class RemovedTenantsTest {
                 null,
                 null,
                 null,
+                0,
                 "/",
                 null,
                 List.of(),

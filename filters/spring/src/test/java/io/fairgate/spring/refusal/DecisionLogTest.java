@@ -29,6 +29,7 @@ class DecisionLogTest {
                 null,
                 null,
                 null,
+                0,
                 path,
                 null,
                 List.of(),

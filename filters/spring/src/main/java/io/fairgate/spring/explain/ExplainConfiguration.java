@@ -1,0 +1,29 @@
+package io.fairgate.spring.explain;
+
+import io.fairgate.policy.Policy;
+import io.fairgate.time.MonotonicScheduler;
+import java.time.InstantSource;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Explanations of decisions. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnBean(Policy.class)
+public class ExplainConfiguration {
+
+    @Bean
+    UsageHistory fairgateUsageHistory() {
+        return new UsageHistory();
+    }
+
+    @Bean
+    UsageSampler fairgateUsageSampler(UsageHistory history, PoolUses pools) {
+        return new UsageSampler(history, pools, InstantSource.system(), MonotonicScheduler.INSTANCE);
+    }
+
+    @Bean
+    Explanations fairgateExplanations(UsageHistory history, UsageSampler sampler, PoolUses pools) {
+        return new Explanations(history, sampler, pools);
+    }
+}

@@ -1,0 +1,14 @@
+package io.fairgate.spring.explain;
+
+import java.util.Map;
+import reactor.core.publisher.Mono;
+
+/** Reads the state of all pools. */
+public interface PoolUses {
+
+    /** The state of each pool, by name; empty while tenants change their tags. Does not error. */
+    Mono<Map<String, PoolUse>> now();
+
+    /** The tag that a tenant has in meters, by its id. */
+    String tagOf(String tenant);
+}

@@ -1,0 +1,77 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A decision tells who held the permits of the pool while the request waited; only the operator learns it. */
+class ExplainTest {
+
+    @RegisterExtension
+    static final GatewayAndUpstream both = new GatewayAndUpstream();
+
+    @BeforeAll
+    static void start() {
+        both.start(TestPolicy.onePool("http://UPSTREAM", "permits: 4, max-wait: 1500ms"));
+    }
+
+    private static JsonNode decision(String id) {
+        String body = Answer.to(both.gateway().managementUrl("/actuator/decisions/" + id))
+                .body();
+        return JsonMapper.builder().build().readTree(body);
+    }
+
+    @Test
+    void a_refusal_names_the_tenants_that_held_the_permits_meanwhile() {
+        CountDownLatch end = new CountDownLatch(1);
+        both.upstream().on("/fair/held", exchange -> {
+            exchange.await(end);
+            ScriptedUpstream.OK.answer(exchange);
+        });
+        List<CompletableFuture<Answer>> held = new ArrayList<>();
+        for (String tenant : List.of("a", "a", "a", "b")) {
+            held.add(Answer.future(both.gateway().url("/fair/held"), "X-Tenant-Id", tenant));
+        }
+        both.gateway().awaitInFlight("pool", 4);
+        Answer refused = both.ask("/fair/x", "X-Tenant-Id", "c");
+        assertThat(refused.status()).isEqualTo(503);
+        assertThat(refused.body()).doesNotContain("holders", "\"a\"");
+
+        JsonNode decision = decision(refused.json("decision"));
+        end.countDown();
+        held.forEach(CompletableFuture::join);
+
+        assertThat(decision.path("reason").asString()).isEqualTo("max-wait");
+        assertThat(decision.path("pool").asString()).isEqualTo("pool");
+        assertThat(decision.path("waitedSeconds").asDouble()).isBetween(1.5, 20.0);
+        JsonNode meanwhile = decision.path("meanwhile");
+        assertThat(meanwhile.path("permits").asInt()).isEqualTo(4);
+        assertThat(meanwhile.path("inFlight").asInt()).isEqualTo(4);
+        JsonNode holders = meanwhile.path("holders");
+        assertThat(holders.path(0).path("tenant").asString()).isEqualTo("a");
+        assertThat(holders.path(0).path("part").asDouble()).isBetween(0.7, 0.8);
+        assertThat(holders.path(1).path("tenant").asString()).isEqualTo("b");
+        assertThat(holders.path(1).path("part").asDouble()).isBetween(0.2, 0.3);
+        // Three permits for as long as it waited.
+        assertThat(holders.path(0).path("permitSeconds").asDouble())
+                .isBetween(2.5, 3.5 * decision.path("waitedSeconds").asDouble());
+        // It asked for one permit, and was entitled to it.
+        assertThat(meanwhile.path("tenant").path("share").asDouble()).isEqualTo(1);
+    }
+
+    @Test
+    void a_decision_without_a_pool_is_not_explained() {
+        Answer refused = both.ask("/fair/x");
+        assertThat(refused.status()).isEqualTo(401);
+        assertThat(decision(refused.json("decision")).path("meanwhile").isNull())
+                .isTrue();
+    }
+}

@@ -18,7 +18,11 @@ public record DecisionsEndpoint(DecisionLog decisions, Explanations explanations
 
     private static final int LATEST = 100;
 
-    /** @param meanwhile the pool while the request waited; null when its route has none, or that is not kept any more */
+    /**
+     * A decision and its explanation, as one object of JSON.
+     *
+     * @param meanwhile the pool while the request waited; null when its route has none, or that is not kept any more
+     */
     public record Explained(
             @JsonUnwrapped Decision decision, @Nullable Explanation meanwhile) {}
 

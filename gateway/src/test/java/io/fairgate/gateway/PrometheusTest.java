@@ -132,14 +132,14 @@ class PrometheusTest {
                     .untilAsserted(() -> {
                         empty.values().removeIf(query -> !prometheus.ask(query).isEmpty());
                         assertThat(empty).isEmpty();
-                        assertThat(prometheus.alerts()).contains("FairgatePoolSaturated", "FairgateUpstreamFailing");
+                        assertThat(prometheus.alerts()).contains("FairgateRequestsWait", "FairgateUpstreamFailing");
                     });
             assertThat(prometheus.alerts()).doesNotContain("FairgateTenantBelowShare");
             assertThat(prometheus
                             .ask("job_pool:fairgate_permits_in_flight:ratio")
                             .get(0))
                     .isBetween(0.5, 1.0);
-            assertThat(prometheus.ask("job_pool:fairgate_fairness:jain1m").get(0))
+            assertThat(prometheus.ask("job_pool:fairgate_fairness:jain5m").get(0))
                     .isBetween(0.5, 1.0);
             isRunning = false;
             clients.forEach(CompletableFuture::join);

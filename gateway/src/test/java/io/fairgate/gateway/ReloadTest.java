@@ -141,6 +141,10 @@ class ReloadTest {
         assertThat(inForce("successful")).isZero();
         assertThat(inForce("success_timestamp_seconds")).isEqualTo(since);
 
+        reload(policy());
+        assertThat(inForce("successful")).isOne();
+        assertThat(inForce("success_timestamp_seconds")).isEqualTo(since);
+
         reload(policy().replace("permits: 2", "permits: 3"));
         assertThat(inForce("successful")).isOne();
         assertThat(inForce("success_timestamp_seconds")).isGreaterThan(since);

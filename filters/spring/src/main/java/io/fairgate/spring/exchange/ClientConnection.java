@@ -34,26 +34,28 @@ public final class ClientConnection {
         return connection != null && !connection.channel().isActive();
     }
 
-    /**
-     * Closes the client's connection, unless the request is not served by Reactor Netty. A client that does not take what was sent gets a
-     * reset: otherwise the operating system keeps megabytes for it, for minutes (as nginx's {@code reset_timedout_connection} says).
-     */
+    /** Closes the client's connection, unless the request is not served by Reactor Netty. What was sent before still reaches the client. */
     public static void close(ServerWebExchange exchange) {
         Connection connection = of(exchange);
         if (connection != null) {
-            close(connection.channel());
+            var unused = connection.channel().close();
         }
     }
 
-    private static void close(Channel channel) {
-        if (hasUnsent(channel)) {
+    /**
+     * Closes the connection of a client that takes nothing with a reset, or over HTTP/2 resets its stream. Otherwise the operating
+     * system keeps megabytes for the client, for minutes (as nginx's {@code reset_timedout_connection} says).
+     */
+    public static void reset(ServerWebExchange exchange) {
+        Connection connection = of(exchange);
+        if (connection != null) {
             try {
-                channel.config().setOption(ChannelOption.SO_LINGER, 0);
+                connection.channel().config().setOption(ChannelOption.SO_LINGER, 0); // Does nothing to a stream.
             } catch (ChannelException isClosed) {
                 // Nothing is kept then.
             }
+            close(exchange);
         }
-        var unused = channel.close();
     }
 
     /** Whether something was written to this channel that its connection has not sent yet. */

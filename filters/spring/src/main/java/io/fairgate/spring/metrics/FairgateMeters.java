@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.DoubleAdder;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
@@ -51,6 +52,8 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
 
     /** What was found there, by pool and tenant tag. Replaced by an empty map whenever meters have been removed. */
     private volatile Map<String, Map<String, TenantMeters>> found = new ConcurrentHashMap<>();
+
+    private final AtomicInteger removals = new AtomicInteger();
 
     private record Row(Meter meter, Tags tags) {}
 
@@ -132,6 +135,12 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
         }
         // After the removal: what is found from now on is not what was removed.
         found = new ConcurrentHashMap<>();
+        removals.incrementAndGet();
+    }
+
+    /** How often meters may have been removed. A meter that was found at a lower number may be one of them. */
+    int removals() {
+        return removals.get();
     }
 
     public void keySetFetched(boolean ok) {

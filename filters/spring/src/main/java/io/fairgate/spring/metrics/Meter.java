@@ -115,10 +115,11 @@ public enum Meter {
             "Requests received, by the route that they matched; none for those that matched none, or were refused before that."),
     DECISIONS(
             counter("fairgate.decisions", "requests", "route", "pool", "reason", "enforced"),
-            "Refusals and failures, as in the two meters above, by route and the pool of the route instead of by tenant."),
+            "Refusals and failures by route, and by its pool if the tenant was known, instead of by tenant."),
     QUOTA_REFUSALS(
             counter("fairgate.quota.refusals", "requests", "tenant", "quota", "enforced"),
-            "Requests that the quota refused; with enforced=false they were forwarded, because it was a dry run."),
+            "Requests that the quota refused; with enforced=false they were forwarded, because it was a dry run. The quota is _other"
+                    + " for tenants without series of their own."),
     QUOTA_LIMIT(gauge("fairgate.quota.limit", "units", "tenant", "quota"), "Units per window of the quota."),
     QUOTA_CAPACITY(
             gauge("fairgate.quota.capacity", "units", "tenant", "quota"),

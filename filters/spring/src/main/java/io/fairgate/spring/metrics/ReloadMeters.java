@@ -52,6 +52,11 @@ final class ReloadMeters implements PolicyParticipant {
     }
 
     @Override
+    public void unchanged() {
+        isLatestInForce = true;
+    }
+
+    @Override
     public void rollBack() {
         isLatestInForce = false;
         failures.increment();

@@ -8,14 +8,17 @@ import io.fairgate.tenant.TenantId;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Tags;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.route.Route;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
  * The counters by route, and those of quotas that refuse. The first {@value #MOST} routes have series of their own, also after they
- * have left the policy, so that no counter decreases; all others are counted together.
+ * have left the policy, so that no counter decreases; all others are counted together. So are the first quotas of groups, and those of
+ * tenants with series of their own.
  */
 public final class RouteCounters implements RouteMeters {
 
@@ -27,8 +30,13 @@ public final class RouteCounters implements RouteMeters {
     /** The requests received, by the tag of the route. */
     private final Map<String, Counter> received = new ConcurrentHashMap<>();
 
+    private volatile Found found;
+    /** The quotas of groups that have series of their own. */
+    private final Set<String> groupQuotas = ConcurrentHashMap.newKeySet();
+
     public RouteCounters(FairgateMeters meters) {
         this.meters = meters;
+        this.found = new Found(meters, meters.removals(), new ConcurrentHashMap<>());
         received(NONE).increment(0); // So that the first one shows as an increase.
     }
 
@@ -54,27 +62,67 @@ public final class RouteCounters implements RouteMeters {
 
     @Override
     public void decided(Decision decision) {
-        String pool = decision.pool();
-        String enforced = Boolean.toString(decision.enforced());
-        Tags tags = Tags.of(
-                "route",
-                tag(decision.route()),
-                "pool",
-                pool == null ? FairgateMeters.NO_POOL : pool,
-                "reason",
-                decision.reason(),
-                "enforced",
-                enforced);
-        meters.counter(Meter.DECISIONS, tags).increment();
-        for (String quota : decision.quotas()) {
-            Tags own = Tags.of("tenant", owner(quota, decision), "quota", quota, "enforced", enforced);
-            meters.counter(Meter.QUOTA_REFUSALS, own).increment();
+        Found now = found();
+        Key decided = new Key(
+                Meter.DECISIONS, tag(decision.route()), decision.pool(), decision.reason(), decision.enforced());
+        now.counter(decided, RouteCounters::decisionTags).increment();
+        for (int i = 0; i < decision.quotas().size(); i++) {
+            String tenant = decision.tenant();
+            String tag = meters.tag(tenant == null ? null : TenantId.of(tenant));
+            Key refused =
+                    new Key(Meter.QUOTA_REFUSALS, tag, null, decision.quotas().get(i), decision.enforced());
+            now.counter(refused, this::quotaTags).increment();
         }
     }
 
-    /** As the gauges of quotas have it: a quota of a group is named {@code group/quota}. */
-    private String owner(String quota, Decision decision) {
-        String tenant = decision.tenant();
-        return quota.indexOf('/') >= 0 ? QuotaGauges.GROUP : meters.tag(tenant == null ? null : TenantId.of(tenant));
+    /**
+     * What decides the tags of a counter.
+     *
+     * @param owner the tag of the route or the tenant
+     * @param what the reason or the quota
+     */
+    private record Key(Meter meter, String owner, @Nullable String pool, String what, boolean enforced) {}
+
+    /** The counters that were found before the next removal: to make the tags of each event takes more memory. */
+    private record Found(FairgateMeters meters, int removals, Map<Key, Counter> counters) {
+
+        Counter counter(Key key, Function<Key, Tags> tags) {
+            Counter known = counters.get(key);
+            return known == null ? counters.computeIfAbsent(key, k -> meters.counter(k.meter(), tags.apply(k))) : known;
+        }
+    }
+
+    private Found found() {
+        Found now = found;
+        int removals = meters.removals();
+        if (now.removals() != removals) {
+            now = new Found(meters, removals, new ConcurrentHashMap<>());
+            found = now;
+        }
+        return now;
+    }
+
+    private static Tags decisionTags(Key key) {
+        String pool = key.pool();
+        return Tags.of(
+                "route", key.owner(),
+                "pool", pool == null ? FairgateMeters.NO_POOL : pool,
+                "reason", key.what(),
+                "enforced", Boolean.toString(key.enforced()));
+    }
+
+    /** As the gauges of quotas have them: a quota of a group is named {@code group/quota}. */
+    private Tags quotaTags(Key key) {
+        String quota = key.what();
+        Tags tags;
+        if (key.owner().equals(TenantSeries.OTHER)) {
+            tags = Tags.of("tenant", OTHER, "quota", OTHER);
+        } else if (quota.indexOf('/') < 0) {
+            tags = Tags.of("tenant", key.owner(), "quota", quota);
+        } else {
+            boolean hasSeries = groupQuotas.contains(quota) || (groupQuotas.size() < MOST && groupQuotas.add(quota));
+            tags = Tags.of("tenant", QuotaGauges.GROUP, "quota", hasSeries ? quota : OTHER);
+        }
+        return tags.and("enforced", Boolean.toString(key.enforced()));
     }
 }

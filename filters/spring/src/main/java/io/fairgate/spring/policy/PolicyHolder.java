@@ -62,6 +62,11 @@ public final class PolicyHolder {
         participants.forEach(PolicyParticipant::inForce);
     }
 
+    /** The policy in force was offered again. */
+    public synchronized void confirm() {
+        participants.forEach(PolicyParticipant::unchanged);
+    }
+
     /** Rolls back because a policy was offered and not put in force, for instance because it is not readable. */
     public synchronized void refuse() {
         participants.forEach(PolicyParticipant::rollBack);

@@ -35,4 +35,7 @@ public interface PolicyParticipant {
 
     /** All participants have changed, and requests follow the new policy. Must not throw. */
     default void inForce() {}
+
+    /** The policy that was offered is the one in force already, perhaps after others that were refused. Must not throw. */
+    default void unchanged() {}
 }

@@ -115,6 +115,7 @@ public final class PolicyReload {
             policy.refuse();
             return refuse(read, read.mistakes());
         } else if (next.equals(inForce)) {
+            policy.confirm();
             return report(Result.UNCHANGED, List.of(), next);
         }
         try {

@@ -70,7 +70,7 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
         }
     }
 
-    /** Ends a request that has not failed by itself, because of its client. What waits for its end sees that its client has left. */
+    /** Ends a request that has not failed by itself, because its client reads nothing. What waits for its end sees that its client has left. */
     public void breakOff(ServerWebExchange exchange, Throwable failure) {
         if (!Exchanges.isAnswered(exchange)) {
             Decided decided = decisions.against(exchange, failure);
@@ -79,7 +79,7 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
             }
             Exchanges.setAnswered(exchange);
         }
-        ClientConnection.close(exchange);
+        ClientConnection.reset(exchange);
     }
 
     private static Mono<Void> answer(ServerWebExchange exchange, Refusal refusal, Decision decision) {

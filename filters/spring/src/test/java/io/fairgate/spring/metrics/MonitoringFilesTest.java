@@ -84,7 +84,7 @@ class MonitoringFilesTest {
         for (Meter meter : Meter.values()) {
             String name = MeterTest.prometheusName(meter);
             for (String suffix :
-                    meter.type() == Meter.Type.TIMER ? List.of("_bucket", "_count", "_sum") : List.of("")) {
+                    meter.type() == Meter.Type.TIMER ? List.of("_bucket", "_count", "_sum", "_max") : List.of("")) {
                 series.put(name + suffix, new HashSet<>(meter.tags()));
             }
         }

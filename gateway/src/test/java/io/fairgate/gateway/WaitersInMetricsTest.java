@@ -2,6 +2,8 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.config.PolicyReader;
+import io.fairgate.spring.policy.PolicyHolder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -14,35 +16,40 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** What the meters say of the tenants, groups and classes that wait, and of the routes and quotas that refuse. */
 class WaitersInMetricsTest {
 
+    private static final String POLICY = """
+            tenants:
+              identify:
+                - { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] }
+              unknown: guest
+              classes:
+                batch: { weight: 1 }
+              plans:
+                guest: { parent: guests }
+                plain: {}
+                metered: { quotas: [ { name: burst, limit: 1, per: 1h, burst: 2 } ] }
+              groups:
+                acme: { quotas: [ { name: daily, limit: 1000, per: 1h } ] }
+                guests: { quotas: [ { name: hourly, limit: 1000, per: 1h } ] }
+              members:
+                a: { plan: plain, parent: acme }
+                b: { plan: plain }
+                metered: { plan: metered }
+            pools:
+              pool: { permits: 1, max-wait: 30s }
+            routes:
+              - { id: fair, uri: "http://UPSTREAM", predicates: [ "Path=/fair/**" ], filters: [ "FairShare=pool" ] }
+              - id: batch
+                uri: http://UPSTREAM
+                predicates: [ "Path=/batch/**" ]
+                filters: [ { name: FairShare, args: { pool: pool, class: batch } } ]
+            """;
+
     @RegisterExtension
     static final GatewayAndUpstream both = new GatewayAndUpstream();
 
     @BeforeAll
     static void start() {
-        both.start("""
-                tenants:
-                  identify:
-                    - { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] }
-                  classes:
-                    batch: { weight: 1 }
-                  plans:
-                    plain: {}
-                    metered: { quotas: [ { name: burst, limit: 1, per: 1h, burst: 2 } ] }
-                  groups:
-                    acme: { quotas: [ { name: daily, limit: 1000, per: 1h } ] }
-                  members:
-                    a: { plan: plain, parent: acme }
-                    b: { plan: plain }
-                    metered: { plan: metered }
-                pools:
-                  pool: { permits: 1, max-wait: 30s }
-                routes:
-                  - { id: fair, uri: "http://UPSTREAM", predicates: [ "Path=/fair/**" ], filters: [ "FairShare=pool" ] }
-                  - id: batch
-                    uri: http://UPSTREAM
-                    predicates: [ "Path=/batch/**" ]
-                    filters: [ { name: FairShare, args: { pool: pool, class: batch } } ]
-                """);
+        both.start(POLICY);
     }
 
     private static CompletableFuture<Answer> future(String path, String tenant) {
@@ -122,6 +129,30 @@ class WaitersInMetricsTest {
                 .isEqualTo(2);
         assertThat(after.value("fairgate_quota_capacity", "tenant", "_group", "quota", "acme/daily"))
                 .isEqualTo(1000);
+        // Only unknown ids are in this group.
+        assertThat(after.value("fairgate_quota_capacity", "tenant", "_group", "quota", "guests/hourly"))
+                .isEqualTo(1000);
+    }
+
+    @Test
+    void a_reload_changes_the_weight_that_is_shown() {
+        assertThat(weightOfB()).isOne();
+        put("plain: { weight: 7 }");
+        assertThat(weightOfB()).isEqualTo(7);
+        put("plain: {}");
+        assertThat(weightOfB()).isOne();
+    }
+
+    private static double weightOfB() {
+        return MetricsPage.of(both.gateway()).value("fairgate_tenant_weight", "pool", "pool", "tenant", "b");
+    }
+
+    private static void put(String plan) {
+        String policy = POLICY.replace("plain: {}", plan).replace("UPSTREAM", "127.0.0.1:1");
+        both.gateway()
+                .context()
+                .getBean(PolicyHolder.class)
+                .replace(PolicyReader.read("test.yml", policy).policy());
     }
 
     private static String[] decisions(String route, String pool, String reason) {

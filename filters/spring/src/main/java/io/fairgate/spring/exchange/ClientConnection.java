@@ -51,7 +51,7 @@ public final class ClientConnection {
         if (connection != null) {
             try {
                 connection.channel().config().setOption(ChannelOption.SO_LINGER, 0); // Does nothing to a stream.
-            } catch (ChannelException isClosed) {
+            } catch (ChannelException closed) {
                 // Nothing is kept then.
             }
             close(exchange);

@@ -127,7 +127,7 @@ final class FairgateGauges implements MeterBinder, PolicyParticipant {
         rows.add(Meter.WAITING_BODY_BYTES, Tags.empty(), waitingBodies::used);
         rows.add(Meter.WAITING_BODY_LIMIT, Tags.empty(), waitingBodies::limit);
         Set<TenantId> shown = series.shown();
-        new PoolGauges(rows, this::usage, pools, policy).add(shown, series.kept());
+        new PoolGauges(rows, this::usage, pools, () -> policy).add(shown, series.kept());
         new QuotaGauges(rows, quotas, policy).add(shown);
         return rows.values();
     }

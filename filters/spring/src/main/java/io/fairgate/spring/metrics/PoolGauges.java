@@ -18,17 +18,20 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.DoubleAccumulator;
 import java.util.function.DoubleSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /** The gauges of the pools: of all of a pool, of its tenants, of the groups above the shown tenants, and of the classes. */
-record PoolGauges(GaugeRows rows, Supplier<PoolUsage> usage, PermitPools pools, Policy policy) {
+record PoolGauges(GaugeRows rows, Supplier<PoolUsage> usage, PermitPools pools, Supplier<Policy> latest) {
 
-    /** The class tag of requests without a class. No class has this name, because it would not be well-formed. */
+    /** The class tag of requests without a class, or of one that the policy has lost. */
     static final String NO_CLASS = "_none";
 
     /** @param kept tenants whose counters stand still */
     void add(Set<TenantId> shown, Set<TenantId> kept) {
+        Policy policy = latest.get();
         Set<String> groups = groupsAbove(shown, policy);
         policy.pools().keySet().forEach(pool -> {
             addPool(pool);
@@ -37,24 +40,26 @@ record PoolGauges(GaugeRows rows, Supplier<PoolUsage> usage, PermitPools pools, 
             kept.forEach(id -> addSeconds(pool, id.value()));
             groups.forEach(group -> addGroup(pool, group));
             if (!policy.classes().isEmpty()) {
-                policy.classes().keySet().forEach(name -> addClass(pool, name, name));
-                addClass(pool, "", NO_CLASS);
+                policy.classes().keySet().forEach(name -> addClass(pool, name, name::equals));
+                addClass(pool, NO_CLASS, name -> !latest.get().classes().containsKey(name));
             }
         });
     }
 
-    /** The groups that these tenants are in, directly or not. */
+    /** The groups that these tenants, and the tenant that unknown ids share, are in, directly or not. */
     static Set<String> groupsAbove(Set<TenantId> tenants, Policy policy) {
         Set<String> groups = new LinkedHashSet<>();
-        for (TenantId id : tenants) {
-            TenantPolicy tenant = policy.members().get(id);
-            String name = tenant == null ? null : tenant.parent();
-            while (name != null && groups.add(name)) {
-                ShareGroups.Group group = policy.groups().get(name);
-                name = group == null ? null : group.parent();
-            }
-        }
+        addGroupsAbove(policy.unknown(), policy, groups);
+        tenants.forEach(id -> addGroupsAbove(policy.members().get(id), policy, groups));
         return groups;
+    }
+
+    private static void addGroupsAbove(@Nullable TenantPolicy tenant, Policy policy, Set<String> groups) {
+        String name = tenant == null ? null : tenant.parent();
+        while (name != null && groups.add(name)) {
+            ShareGroups.Group group = policy.groups().get(name);
+            name = group == null ? null : group.parent();
+        }
     }
 
     private void addPool(String pool) {
@@ -124,14 +129,14 @@ record PoolGauges(GaugeRows rows, Supplier<PoolUsage> usage, PermitPools pools, 
         rows.add(meter, Tags.of("pool", pool, "group", group), () -> usage.get().ofGroup(pool, group, value));
     }
 
-    private void addClass(String pool, String name, String tag) {
+    private void addClass(String pool, String tag, Predicate<String> isOfClass) {
         Tags tags = Tags.of("pool", pool, "class", tag);
-        rows.add(Meter.CLASS_IN_FLIGHT, tags, () -> usage.get().sumOfClass(pool, name, ClassStatus::inFlight));
-        rows.add(Meter.CLASS_WAITING, tags, () -> usage.get().sumOfClass(pool, name, ClassStatus::waiting));
+        rows.add(Meter.CLASS_IN_FLIGHT, tags, () -> usage.get().sumOfClass(pool, isOfClass, ClassStatus::inFlight));
+        rows.add(Meter.CLASS_WAITING, tags, () -> usage.get().sumOfClass(pool, isOfClass, ClassStatus::waiting));
         rows.add(
                 Meter.CLASS_OLDEST_WAIT,
                 tags,
-                () -> usage.get().largestOfClass(pool, name, own -> seconds(own.oldestWait())));
+                () -> usage.get().largestOfClass(pool, isOfClass, status -> seconds(status.oldestWait())));
     }
 
     private static double seconds(Duration duration) {
@@ -143,7 +148,7 @@ record PoolGauges(GaugeRows rows, Supplier<PoolUsage> usage, PermitPools pools, 
     }
 
     private double weight(TenantId member) {
-        TenantPolicy tenant = policy.members().get(member);
+        TenantPolicy tenant = latest.get().members().get(member);
         return tenant == null ? 0 : tenant.share().weight();
     }
 }

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -88,20 +89,20 @@ final class PoolUsage implements PoolUses {
     }
 
     /** The sum over the requests of one class of all tenants. */
-    double sumOfClass(String pool, String name, ToDoubleFunction<ClassStatus> value) {
-        return classes(pool, name).mapToDouble(value).sum();
+    double sumOfClass(String pool, Predicate<String> isOfClass, ToDoubleFunction<ClassStatus> value) {
+        return classes(pool, isOfClass).mapToDouble(value).sum();
     }
 
-    double largestOfClass(String pool, String name, ToDoubleFunction<ClassStatus> value) {
-        return classes(pool, name).mapToDouble(value).max().orElse(0);
+    double largestOfClass(String pool, Predicate<String> isOfClass, ToDoubleFunction<ClassStatus> value) {
+        return classes(pool, isOfClass).mapToDouble(value).max().orElse(0);
     }
 
-    private Stream<ClassStatus> classes(String pool, String name) {
+    private Stream<ClassStatus> classes(String pool, Predicate<String> isOfClass) {
         return of(pool).tenants().stream()
                 .flatMap(tenant -> tenant.classes().isEmpty()
                         ? Stream.of(new ClassStatus("", tenant.inFlight(), tenant.waiting(), tenant.oldestWait()))
                         : tenant.classes().stream())
-                .filter(own -> own.name().equals(name));
+                .filter(own -> isOfClass.test(own.name()));
     }
 
     private static double sum(Snapshot snapshot, String pool, String tag, ToDoubleFunction<TenantStatus> value) {

@@ -113,7 +113,7 @@ class PrometheusTest {
                         target.path("expr")
                                 .asString()
                                 .replace("$__rate_interval", "15s")
-                                .replaceAll("\\$(job|pool|tenant)", ".*"));
+                                .replaceAll("\\$(job|pool|tenant)", ".+"));
             }
         }
         return queries;

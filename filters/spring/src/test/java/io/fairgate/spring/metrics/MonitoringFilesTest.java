@@ -33,10 +33,14 @@ class MonitoringFilesTest {
     /** The labels of Prometheus itself, what it makes of the tag {@code instance}, and a tag of meters of the JVM. */
     private static final Set<String> OTHER_LABELS = Set.of("job", "instance", "exported_instance", "le", "area");
 
-    private static final Pattern NAME = Pattern.compile("(?<![\\w:$\"])[a-z_]+(:fairgate_[a-z_]+:[a-z0-9_]+|_[a-z_]+)");
+    private static final Pattern NAME =
+            Pattern.compile("(?<![\\w:$\"])[a-z_]+(:fairgate_[a-z0-9_]+:[a-z0-9_]+|_[a-z0-9_]+)");
     private static final Pattern MATCHERS = Pattern.compile("([a-z_:0-9]+)\\{([^}]*)}");
     private static final Pattern LABEL = Pattern.compile("([a-z_]+)(?:=~|!~|!=|=)\"");
-    private static final Pattern GROUPING = Pattern.compile("\\b(?:by|on) \\(([^)]*)\\)");
+    private static final Pattern GROUPING = Pattern.compile("\\b(?:by|on)\\s*\\(([^)]*)\\)");
+
+    /** The keys of queries in the dashboard: of panels and annotations, and of variables. */
+    private static final Set<String> QUERIES = Set.of("expr", "query", "definition");
 
     private static final Map<String, String> recorded = new HashMap<>();
     private static final Map<String, String> alerts = new HashMap<>();
@@ -67,8 +71,8 @@ class MonitoringFilesTest {
     private static void expressions(Object part, List<String> found) {
         if (part instanceof Map<?, ?> mapping) {
             mapping.forEach((key, value) -> {
-                if (key.equals("expr")) {
-                    found.add((String) value);
+                if (value instanceof String query && QUERIES.contains(key)) {
+                    found.add(query);
                 } else {
                     expressions(value, found);
                 }

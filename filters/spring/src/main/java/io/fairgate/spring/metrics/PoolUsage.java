@@ -71,7 +71,7 @@ final class PoolUsage implements PoolUses {
         return sum(snapshot(), pool, tag, value);
     }
 
-    /** The largest value of a tenant of the pool with this tag; 0 if there is none. */
+    /** The largest value of all tenants of the pool with this tag; 0 when no tenant has it. */
     double largest(String pool, String tag, ToDoubleFunction<TenantStatus> value) {
         return snapshot().tenants().getOrDefault(pool, Map.of()).getOrDefault(tag, List.of()).stream()
                 .mapToDouble(value)

@@ -17,8 +17,8 @@ import org.springframework.web.server.ServerWebExchange;
 
 /**
  * The counters by route, and those of quotas that refuse. The first {@value #MOST} routes have series of their own, also after they
- * have left the policy, so that no counter decreases; all others are counted together. So are the first quotas of groups, and those of
- * tenants with series of their own.
+ * have left the policy, so that no counter decreases. The same is true for quotas of groups. The quotas of a tenant have series of their
+ * own when the tenant has. Everything else counts as {@code _other}.
  */
 public final class RouteCounters implements RouteMeters {
 

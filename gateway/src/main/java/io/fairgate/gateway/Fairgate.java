@@ -7,6 +7,7 @@ import io.fairgate.gateway.cli.SampleCommand;
 import io.fairgate.gateway.cli.ServeCommand;
 import io.fairgate.gateway.cli.StartCacheCommand;
 import io.fairgate.gateway.cli.ThrottleCommand;
+import io.fairgate.gateway.cli.WhatIfCommand;
 import io.fairgate.gateway.start.Version;
 import java.util.Arrays;
 import java.util.List;
@@ -23,6 +24,7 @@ import picocli.CommandLine.Model.CommandSpec;
             ServeCommand.class,
             DemoCommand.class,
             CheckCommand.class,
+            WhatIfCommand.class,
             SampleCommand.class,
             ApiKeyCommand.class,
             ThrottleCommand.class,

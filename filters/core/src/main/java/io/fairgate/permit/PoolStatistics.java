@@ -1,6 +1,5 @@
 package io.fairgate.permit;
 
-import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,30 +21,30 @@ public final class PoolStatistics implements PoolListener {
     private final Map<RefusalReason, LongAdder> refused = new ConcurrentHashMap<>();
 
     @Override
-    public void granted(TenantId tenant, int permits, long waitedNanos) {
+    public void granted(PoolRequest request, long waitedNanos) {
         granted.increment();
         this.waitedNanos.add(waitedNanos);
     }
 
     @Override
-    public void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {
+    public void refused(PoolRequest request, RefusalReason reason, long waitedNanos) {
         adder(reason).increment();
     }
 
     @Override
-    public void abandoned(TenantId tenant, long waitedNanos) {
+    public void abandoned(PoolRequest request, long waitedNanos) {
         abandoned.increment();
     }
 
     @Override
-    public void lost(TenantId tenant, long waitedNanos) {
+    public void lost(PoolRequest request, long waitedNanos) {
         lost.increment();
     }
 
     @Override
-    public void released(TenantId tenant, int permits, long heldNanos) {
+    public void released(PoolRequest request, long heldNanos) {
         released.increment();
-        heldPermitNanos.add(permits * heldNanos);
+        heldPermitNanos.add(request.permits() * heldNanos);
     }
 
     private LongAdder adder(RefusalReason reason) {

@@ -1,8 +1,8 @@
 package io.fairgate.proofs;
 
 import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolRequest;
 import io.fairgate.permit.RefusalReason;
-import io.fairgate.tenant.TenantId;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Counts the events of the pool: a duplicate event leaves no other trace. */
@@ -26,17 +26,17 @@ final class Heard implements PoolListener {
     }
 
     @Override
-    public void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {
+    public void refused(PoolRequest request, RefusalReason reason, long waitedNanos) {
         notServed.incrementAndGet();
     }
 
     @Override
-    public void abandoned(TenantId tenant, long waitedNanos) {
+    public void abandoned(PoolRequest request, long waitedNanos) {
         notServed.incrementAndGet();
     }
 
     @Override
-    public void released(TenantId tenant, int permits, long heldNanos) {
+    public void released(PoolRequest request, long heldNanos) {
         released.incrementAndGet();
     }
 }

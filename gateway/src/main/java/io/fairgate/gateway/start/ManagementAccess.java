@@ -4,16 +4,31 @@ import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfi
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextType;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.codec.ServerCodecConfigurer;
+import org.springframework.web.reactive.config.WebFluxConfigurer;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.server.WebFilter;
 
-/** Filters of requests to the management port. The port has an application context of its own. */
+/** What requests to the management port may be. The port has an application context of its own. */
 @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
 class ManagementAccess {
+
+    /** A policy of 50,000 members. */
+    private static final int LARGEST_BODY = 8 * 1024 * 1024;
 
     @Bean
     ManagementRequests managementRequests(ManagementSettings settings) {
         return new ManagementRequests(settings);
+    }
+
+    @Bean
+    WebFluxConfigurer largestBody() {
+        return new WebFluxConfigurer() {
+            @Override
+            public void configureHttpMessageCodecs(ServerCodecConfigurer codecs) {
+                codecs.defaultCodecs().maxInMemorySize(LARGEST_BODY);
+            }
+        };
     }
 
     /** Spring Boot (4.0.7) fails on a path with two parts below health of which the first is unknown: 500 and a stack trace. */

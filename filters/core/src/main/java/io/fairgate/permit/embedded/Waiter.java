@@ -5,6 +5,7 @@ import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.permit.RefusalReason;
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The thread that ends a request has the pool take back what it had granted. All this is one state and not three operators,
  * because a permit that is passed as an element between operators can be lost on cancellation (reactor-core issue 3695).
  */
-final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
+final class Waiter extends QueuedRequest implements HeldPermits, PoolRequest, Runnable {
 
     private static final RefusalReason[] REASONS = RefusalReason.values();
     private static final AtomicIntegerFieldUpdater<Waiter> STATE =
@@ -51,6 +52,9 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
     long begins;
     /** The end of the hold of a slot; 0 before it is known. For other holds the drain sets the deadline itself. */
     private volatile long holdUntil;
+
+    /** Of the listener of the pool. */
+    private @Nullable Object attachment;
 
     Waiter(EmbeddedPermitPool pool, Acquisition acquisition, PermitRequest request, long askedAt) {
         super(request.tenant(), request.requestClass(), request.permits());
@@ -163,7 +167,7 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
                 || move(State.GRANTED, State.CANCELLED)
                 || move(State.OFFERED, State.CANCELLED);
         if (first) {
-            pool.report(listener -> listener.abandoned(tenant(), pool.now() - askedAt));
+            pool.report(listener -> listener.abandoned(this, pool.now() - askedAt));
             giveBack();
         }
         return first;
@@ -243,13 +247,13 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
     }
 
     private void failLost() {
-        pool.report(listener -> listener.lost(tenant(), pool.now() - askedAt));
+        pool.report(listener -> listener.lost(this, pool.now() - askedAt));
         acquisition.fail(new PoolUnavailableException(pool.name(), null));
     }
 
     private void failRefused(RefusalReason reason) {
         long waited = pool.now() - askedAt;
-        pool.report(listener -> listener.refused(tenant(), reason, waited));
+        pool.report(listener -> listener.refused(this, reason, waited));
         acquisition.fail(new PermitRefusedException(pool.name(), tenant(), reason, Duration.ofNanos(waited)));
     }
 
@@ -309,9 +313,19 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
         }
     }
 
+    @Override
+    public void attach(Object attachment) {
+        this.attachment = attachment;
+    }
+
+    @Override
+    public @Nullable Object attachment() {
+        return attachment;
+    }
+
     void reportGranted() {
         if (pool.hasListener) {
-            pool.report(listener -> listener.granted(tenant(), permits(), begins - askedAt));
+            pool.report(listener -> listener.granted(this, begins - askedAt));
         }
     }
 
@@ -321,7 +335,7 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
 
     void reportReleased() {
         if (pool.hasListener) {
-            pool.report(listener -> listener.released(tenant(), permits(), pool.now() - begins));
+            pool.report(listener -> listener.released(this, pool.now() - begins));
         }
     }
 }

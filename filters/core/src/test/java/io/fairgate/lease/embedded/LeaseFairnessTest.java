@@ -11,6 +11,7 @@ import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.Leases;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.shares.ShareSettings;
@@ -47,8 +48,8 @@ class LeaseFairnessTest {
 
     private final PoolListener used = new PoolListener() {
         @Override
-        public void released(TenantId tenant, int permits, long heldNanos) {
-            permitSeconds.merge(tenant, permits * heldNanos / 1e9, Double::sum);
+        public void released(PoolRequest request, long heldNanos) {
+            permitSeconds.merge(request.tenant(), request.permits() * heldNanos / 1e9, Double::sum);
         }
     };
 

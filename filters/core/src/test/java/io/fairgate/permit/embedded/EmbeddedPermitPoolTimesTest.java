@@ -6,10 +6,10 @@ import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.shares.TenantShares;
-import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.NothingLeft;
 import io.fairgate.testkit.TestTime;
 import java.time.Duration;
@@ -166,12 +166,12 @@ class EmbeddedPermitPoolTimesTest {
         EmbeddedPermitPool pool =
                 pool(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(2)), new PoolListener() {
                     @Override
-                    public void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {
+                    public void refused(PoolRequest request, RefusalReason reason, long waitedNanos) {
                         waits.add(Duration.ofNanos(waitedNanos));
                     }
 
                     @Override
-                    public void abandoned(TenantId tenant, long waitedNanos) {
+                    public void abandoned(PoolRequest request, long waitedNanos) {
                         waits.add(Duration.ofNanos(waitedNanos));
                     }
                 });
@@ -191,7 +191,7 @@ class EmbeddedPermitPoolTimesTest {
         List<Duration> holds = new ArrayList<>();
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1), new PoolListener() {
             @Override
-            public void released(TenantId tenant, int permits, long heldNanos) {
+            public void released(PoolRequest request, long heldNanos) {
                 holds.add(Duration.ofNanos(heldNanos));
             }
         });

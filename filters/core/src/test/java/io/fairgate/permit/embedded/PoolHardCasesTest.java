@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.shares.TenantShares;
@@ -143,17 +144,17 @@ class PoolHardCasesTest {
         final AtomicInteger abandoned = new AtomicInteger();
 
         @Override
-        public void granted(TenantId tenant, int permits, long waitedNanos) {
+        public void granted(PoolRequest request, long waitedNanos) {
             granted.incrementAndGet();
         }
 
         @Override
-        public void released(TenantId tenant, int permits, long heldNanos) {
+        public void released(PoolRequest request, long heldNanos) {
             released.incrementAndGet();
         }
 
         @Override
-        public void abandoned(TenantId tenant, long waitedNanos) {
+        public void abandoned(PoolRequest request, long waitedNanos) {
             abandoned.incrementAndGet();
         }
     }

@@ -7,6 +7,7 @@ import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.shares.ShareSettings;
@@ -52,7 +53,7 @@ class PoolSliceTest {
         nothingLeft.watch(time);
         PoolListener listener = new PoolListener() {
             @Override
-            public void lost(TenantId tenant, long waitedNanos) {
+            public void lost(PoolRequest request, long waitedNanos) {
                 lost.incrementAndGet();
             }
         };

@@ -24,6 +24,7 @@ import io.fairgate.spring.refusal.RefusalConfiguration;
 import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.spring.upstream.UpstreamConfiguration;
 import io.fairgate.spring.websocket.WebSocketConfiguration;
+import io.fairgate.spring.whatif.WhatIfConfiguration;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,7 +81,8 @@ import org.springframework.util.StringUtils;
     ForwardConfiguration.class,
     DispatchConfiguration.class,
     ActuatorConfiguration.class,
-    PolicyFileConfiguration.class
+    PolicyFileConfiguration.class,
+    WhatIfConfiguration.class
 })
 public class FairgateAutoConfiguration {
 

@@ -31,8 +31,19 @@ public class FairShareConfiguration {
     }
 
     @Bean
-    PermitPools fairgatePools(Policy policy, PoolFactory factory, PermitPools.Watch watch, PoolsPerInstance instances) {
-        return new PermitPools(policy, factory, MonotonicScheduler.INSTANCE, watch, instances);
+    PermitPools fairgatePools(
+            Policy policy,
+            PoolFactory factory,
+            PermitPools.Watch watch,
+            Recordings recordings,
+            PoolsPerInstance instances) {
+        return new PermitPools(
+                policy, factory, MonotonicScheduler.INSTANCE, new RecordedWatch(watch, recordings), instances);
+    }
+
+    @Bean
+    Recordings fairgateRecordings(FairgateProperties properties) {
+        return new Recordings(properties.whatIf().requests(), MonotonicScheduler.INSTANCE);
     }
 
     @Bean

@@ -88,6 +88,12 @@ public final class PermitPools implements PolicyParticipant {
         return pools.get(name);
     }
 
+    /** The settings that the pool would have under another policy, with the instances of now; null when that does not name it. */
+    public @Nullable PoolSettings settingsUnder(Policy policy, String pool) {
+        PoolSettings settings = policy.pools().get(pool);
+        return settings == null ? null : sized(pool, settings, policy);
+    }
+
     /** The permits that are held for an upstream at work, or a closing connection, without a client any more. */
     public int withoutClient(String pool) {
         return withoutClient.getOrDefault(pool, 0);

@@ -23,6 +23,7 @@ import org.springframework.util.unit.DataSize;
  * @param websocketIdle how long no bytes may pass in a WebSocket
  * @param clients how fast clients must be
  * @param metrics what metrics show
+ * @param whatIf what is recorded to tell what another policy would do
  */
 @ConfigurationProperties("fairgate")
 public record FairgateProperties(
@@ -38,7 +39,8 @@ public record FairgateProperties(
         @DefaultValue("30s") DurationSetting upstreamBodyIdle,
         @DefaultValue("10m") DurationSetting websocketIdle,
         @DefaultValue Clients clients,
-        @DefaultValue Metrics metrics) {
+        @DefaultValue Metrics metrics,
+        @DefaultValue WhatIf whatIf) {
 
     /** How a path that servers read in different ways is treated. */
     public enum OnAmbiguousPath {
@@ -93,6 +95,17 @@ public record FairgateProperties(
 
         public Metrics {
             require(tenants >= 0, "metrics.tenants", tenants, ">= 0");
+        }
+    }
+
+    /**
+     * What is recorded to tell what another policy would do.
+     *
+     * @param requests how many of the latest requests of each pool are kept; 0 for none. Each takes 70 bytes
+     */
+    public record WhatIf(@DefaultValue("50000") int requests) {
+        public WhatIf {
+            require(requests >= 0 && requests <= 10_000_000, "what-if.requests", requests, "0 to 10000000");
         }
     }
 

@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolRequest;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.TestTime;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.management.ManagementFactory;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What it costs to count an event: nothing is made for it, so a forwarded request costs no memory for its meters. */
@@ -26,6 +29,9 @@ class CostOfMetersTest {
         TenantSeriesTest.Scene.tenant(3)
     };
 
+    private static final PoolRequest[] REQUESTS =
+            Stream.of(TENANTS).map(CostOfMetersTest::request).toArray(PoolRequest[]::new);
+
     private final FairgateMeters meters = new FairgateMeters(
             new PolicyHolder(TenantSeriesTest.Scene.policy(4)), new SimpleMeterRegistry(), 2, new TestTime());
     private final PoolListener pool = meters.listenTo(TenantSeriesTest.POOL);
@@ -38,6 +44,33 @@ class CostOfMetersTest {
         return threads.getCurrentThreadAllocatedBytes() - before;
     }
 
+    private static PoolRequest request(TenantId tenant) {
+        return new PoolRequest() {
+            @Override
+            public TenantId tenant() {
+                return tenant;
+            }
+
+            @Override
+            public @Nullable String requestClass() {
+                return null;
+            }
+
+            @Override
+            public int permits() {
+                return 1;
+            }
+
+            @Override
+            public void attach(Object attachment) {}
+
+            @Override
+            public @Nullable Object attachment() {
+                return null;
+            }
+        };
+    }
+
     private static TenantId tenant(int i) {
         return TENANTS[i % TENANTS.length];
     }
@@ -46,8 +79,8 @@ class CostOfMetersTest {
     void a_request_that_passes_a_pool_makes_no_objects_for_its_meters() {
         assertThat(allocatedBy(() -> {
                     for (int i = 0; i < EVENTS; i++) {
-                        pool.granted(tenant(i), 1, i);
-                        pool.released(tenant(i), 1, i);
+                        pool.granted(REQUESTS[i % REQUESTS.length], i);
+                        pool.released(REQUESTS[i % REQUESTS.length], i);
                     }
                 }))
                 .isLessThan(FEW_BYTES);

@@ -1,8 +1,8 @@
 package io.fairgate.testkit.permit;
 
 import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolRequest;
 import io.fairgate.permit.RefusalReason;
-import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -19,23 +19,23 @@ final class Heard implements PoolListener {
     final Queue<Duration> waits = new ConcurrentLinkedQueue<>();
 
     @Override
-    public void granted(TenantId tenant, int permits, long waitedNanos) {
+    public void granted(PoolRequest request, long waitedNanos) {
         granted.incrementAndGet();
         waits.add(Duration.ofNanos(waitedNanos));
     }
 
     @Override
-    public void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {
+    public void refused(PoolRequest request, RefusalReason reason, long waitedNanos) {
         refused.add(reason);
     }
 
     @Override
-    public void abandoned(TenantId tenant, long waitedNanos) {
+    public void abandoned(PoolRequest request, long waitedNanos) {
         abandoned.incrementAndGet();
     }
 
     @Override
-    public void released(TenantId tenant, int permits, long heldNanos) {
+    public void released(PoolRequest request, long heldNanos) {
         released.incrementAndGet();
         holds.add(Duration.ofNanos(heldNanos));
     }

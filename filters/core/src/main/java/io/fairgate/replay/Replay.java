@@ -1,0 +1,169 @@
+package io.fairgate.replay;
+
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.RefusalReason;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.replay.Recording.Recorded;
+import io.fairgate.replay.Session.Step;
+import io.fairgate.replay.Visit.Outcome;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+
+/** Has the clients of a recording ask a pool with certain settings, in virtual time. */
+final class Replay {
+
+    /** A client that is served at once by a pool without holds would never come to an end. */
+    private static final long SHORTEST_PAUSE = 1_000;
+
+    private static final long UNLIMITED = Long.MAX_VALUE;
+
+    private final Recorded recorded;
+    private final VirtualTime time;
+    private final EmbeddedPermitPool pool;
+    private final long maxHold;
+    private final long maxHoldThen;
+    private final long most;
+    private final Tally tally;
+    private final Set<Request> holding = new LinkedHashSet<>();
+    private long asked;
+
+    /**
+     * @param most how many requests at most
+     * @param maxHoldThen the longest hold when the requests were recorded: those that were held for longer had a bound of their own
+     */
+    private Replay(Recorded recorded, PoolSettings settings, TenantShares shares, long maxHoldThen, long most) {
+        this.recorded = recorded;
+        this.time = new VirtualTime(recorded.from());
+        PoolSettings unbounded = settings.withMaxHold(PoolSettings.MAX_DURATION);
+        this.pool = new EmbeddedPermitPool("replay", unbounded, shares, time, PoolListener.NONE);
+        this.maxHold = settings.maxHold().toNanos();
+        this.maxHoldThen = maxHoldThen;
+        this.most = most;
+        this.tally = new Tally(recorded.from(), recorded.to());
+    }
+
+    /**
+     * What each tenant gets.
+     *
+     * @throws TooManyRequestsException when the clients would send more requests than {@code most}
+     */
+    static Map<TenantId, TenantUse> run(
+            Recorded recorded,
+            List<Session> sessions,
+            PoolSettings settings,
+            TenantShares shares,
+            long maxHoldThen,
+            long most) {
+        return new Replay(recorded, settings, shares, maxHoldThen, most).run(sessions);
+    }
+
+    private Map<TenantId, TenantUse> run(List<Session> sessions) {
+        sessions.stream()
+                .sorted(Comparator.comparingLong(Session::start))
+                .forEach(session -> time.at(session.start(), () -> new Request(session, 0).ask()));
+        time.runUntil(recorded.to());
+        holding.forEach(request -> request.count(Outcome.HOLDS, null, recorded.to()));
+        return tally.uses();
+    }
+
+    /** One request of a session. */
+    private final class Request {
+        private final Session session;
+        private final int number;
+        private final Step step;
+        private long askedAt;
+        private long grantedAt;
+        private @Nullable Disposable waiting;
+
+        Request(Session session, int number) {
+            this.session = session;
+            this.number = number;
+            this.step = session.steps().get(number);
+        }
+
+        void ask() {
+            if (++asked > most) {
+                throw new TooManyRequestsException(most);
+            }
+            askedAt = time.now();
+            PermitRequest request = PermitRequest.of(session.tenant())
+                    .withPermits(step.permits())
+                    .withClass(session.requestClass());
+            waiting = pool.acquire(request).subscribe(this::begin, this::fail);
+            if (step.patience() != UNLIMITED) {
+                time.at(askedAt + step.patience(), this::leave);
+            }
+        }
+
+        private void begin(HeldPermits permits) {
+            grantedAt = time.now();
+            holding.add(this);
+            long hold = step.hold() > maxHoldThen ? step.hold() : Math.min(step.hold(), maxHold);
+            if (hold != UNLIMITED) {
+                time.at(grantedAt + hold, () -> end(permits));
+            }
+        }
+
+        private void end(HeldPermits permits) {
+            permits.release();
+            holding.remove(this);
+            count(Outcome.SERVED, null, time.now());
+            goOn(0);
+        }
+
+        private void fail(Throwable failure) {
+            if (!(failure instanceof PermitRefusedException refused)) {
+                throw new IllegalStateException(failure);
+            }
+            grantedAt = time.now();
+            count(Outcome.REFUSED, refused.reason(), grantedAt);
+            goOn(session.pauseAfterRefusal());
+        }
+
+        private void leave() {
+            if (waiting != null && !waiting.isDisposed() && !holding.contains(this)) {
+                waiting.dispose();
+                grantedAt = time.now();
+                count(Outcome.LEFT, null, grantedAt);
+                goOn(0);
+            }
+        }
+
+        /** The client sends its next request after its pause, which is at least as long as this. */
+        private void goOn(long least) {
+            boolean isLast = number + 1 == session.steps().size();
+            if (isLast && !session.isRepeated()) {
+                return;
+            }
+            int next = isLast ? 0 : number + 1;
+            long pause = session.steps().get(Math.max(1, next)).pause();
+            long at = time.now() + Math.max(SHORTEST_PAUSE, Math.max(least, pause));
+            if (at < session.end()) {
+                time.at(at, () -> new Request(session, next).ask());
+            }
+        }
+
+        void count(Outcome outcome, @Nullable RefusalReason refusal, long until) {
+            tally.add(new Visit(
+                    session.tenant(),
+                    session.requestClass(),
+                    step.permits(),
+                    askedAt,
+                    grantedAt - askedAt,
+                    until - grantedAt,
+                    outcome,
+                    refusal));
+        }
+    }
+}

@@ -208,7 +208,7 @@ final class Clients {
     /** A request that was refused before the bound of the pool had a bound of its own. */
     private long patience(Visit visit) {
         boolean wasImpatient = visit.outcome() == Outcome.LEFT
-                || visit.refusal() == RefusalReason.MAX_WAIT && visit.waited() < maxWait - maxWait / 10;
+                || (visit.refusal() == RefusalReason.MAX_WAIT && visit.waited() < maxWait - maxWait / 10);
         return wasImpatient ? visit.waited() : UNLIMITED;
     }
 }

@@ -11,6 +11,10 @@ import io.fairgate.lease.Leases;
 import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.permit.blocking.BlockingPermits;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.replay.Recording;
+import io.fairgate.replay.WhatIf;
+import io.fairgate.replay.WhatIf.Comparison;
+import io.fairgate.replay.WhatIf.Rules;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.status.PoolStatus;
@@ -198,5 +202,24 @@ class LibraryExamplesTest {
         assertThat(ofOne.map(TenantStanding::weight).block()).isEqualTo(1);
         assertThat(statistics.granted()).isOne();
         closed.block();
+    }
+
+    @Test
+    void comparing_settings() {
+        // example
+        PoolSettings settings = PoolSettings.ofPermits(10);
+        Recording recording = new Recording(50_000, MonotonicScheduler.INSTANCE);
+        PermitPool pool = new EmbeddedPermitPool(
+                "database", settings, TenantShares.EQUAL, MonotonicScheduler.INSTANCE, recording);
+
+        Rules inForce = new Rules(settings, TenantShares.EQUAL);
+        Rules candidate = new Rules(settings.withPermits(5), TenantShares.EQUAL);
+        List<Comparison> tenants = WhatIf.compare(recording.read(Duration.ofMinutes(5)), inForce, candidate);
+        // end
+        assertThat(tenants).isEmpty();
+        pool.withPermit(PermitRequest.of("acme"), Mono.just(1)).block();
+        assertThat(WhatIf.compare(recording.read(Duration.ofMinutes(5)), inForce, candidate))
+                .singleElement()
+                .satisfies(acme -> assertThat(acme.tenant()).isEqualTo(TenantId.of("acme")));
     }
 }

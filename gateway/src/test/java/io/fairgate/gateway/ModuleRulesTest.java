@@ -33,6 +33,7 @@ class ModuleRulesTest {
         "io.fairgate.status..",
         "io.fairgate.time..",
         "io.fairgate.lease..",
+        "io.fairgate.replay..",
         "io.fairgate.upstream.."
     };
     private static final String TESTKIT = "io.fairgate.testkit..";

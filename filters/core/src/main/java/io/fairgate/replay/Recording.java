@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -89,6 +90,16 @@ public final class Recording implements PoolListener {
     public record Recorded(long from, long to, List<Visit> visits) {
         public Recorded {
             visits = List.copyOf(visits);
+        }
+
+        /** What each tenant got between the two times. */
+        public Map<TenantId, TenantUse> uses() {
+            return Tally.of(this);
+        }
+
+        /** What all tenants together got between the two times. */
+        public TenantUse all() {
+            return Tally.ofAll(this);
         }
     }
 

@@ -58,8 +58,19 @@ final class Tally {
         return tally.uses();
     }
 
+    /** The sums of a recording, over all tenants. */
+    static TenantUse ofAll(Recorded recorded) {
+        Tally tally = new Tally(recorded.from(), recorded.to());
+        Sums all = new Sums();
+        recorded.visits().forEach(visit -> tally.add(visit, all));
+        return all.use();
+    }
+
     void add(Visit visit) {
-        Sums sums = byTenant.computeIfAbsent(visit.tenant(), t -> new Sums());
+        add(visit, byTenant.computeIfAbsent(visit.tenant(), t -> new Sums()));
+    }
+
+    private void add(Visit visit, Sums sums) {
         long begin = Math.max(from, visit.waitedUntil());
         long end = Math.min(to, visit.endedAt());
         sums.permitNanos += visit.permits() * Math.max(0, end - begin);

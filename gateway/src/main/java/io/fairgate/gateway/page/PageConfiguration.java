@@ -1,0 +1,43 @@
+package io.fairgate.gateway.page;
+
+import io.fairgate.gateway.start.Version;
+import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.spring.fairshare.Recordings;
+import io.fairgate.time.MonotonicScheduler;
+import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointProperties;
+import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
+import org.springframework.boot.actuate.autoconfigure.web.ManagementContextType;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.web.reactive.function.server.RouterFunction;
+import org.springframework.web.reactive.function.server.ServerResponse;
+import reactor.core.scheduler.Schedulers;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The operator's page, on a management port of its own. */
+@ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
+@ConditionalOnProperty(name = "fairgate.management.page", matchIfMissing = true)
+class PageConfiguration {
+
+    @Bean
+    PoolHistory poolHistory(PermitPools pools) {
+        return new PoolHistory(pools, MonotonicScheduler.INSTANCE);
+    }
+
+    @Bean
+    PageStream pageStream(
+            PermitPools pools,
+            Recordings recordings,
+            PoolHistory history,
+            WebEndpointProperties endpoints,
+            JsonMapper json) {
+        PageStates states = new PageStates(
+                pools, recordings, history, Version.text(), endpoints.getBasePath(), Schedulers.boundedElastic());
+        return new PageStream(states.states(), json);
+    }
+
+    @Bean
+    RouterFunction<ServerResponse> operatorsPage(PageStream stream) {
+        return new PageFiles().routes().andRoute(PageStream.REQUEST, stream);
+    }
+}

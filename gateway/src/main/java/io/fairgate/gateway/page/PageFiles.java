@@ -1,0 +1,56 @@
+package io.fairgate.gateway.page;
+
+import java.util.Map;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.http.CacheControl;
+import org.springframework.http.MediaType;
+import org.springframework.web.reactive.function.server.RouterFunction;
+import org.springframework.web.reactive.function.server.RouterFunctions;
+import org.springframework.web.reactive.function.server.ServerResponse;
+
+/** The files of the page, and the header fields that keep a browser from loading anything else. */
+final class PageFiles {
+
+    private static final String POLICY =
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self';"
+                    + " base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+    private static final MediaType HTML = MediaType.parseMediaType("text/html;charset=UTF-8");
+    private static final MediaType CSS = MediaType.parseMediaType("text/css;charset=UTF-8");
+    private static final MediaType SCRIPT = MediaType.parseMediaType("text/javascript;charset=UTF-8");
+    private static final MediaType IMAGE = MediaType.parseMediaType("image/svg+xml");
+
+    private static final Map<String, MediaType> FILES = Map.of(
+            "page.css", CSS,
+            "page.js", SCRIPT,
+            "dom.js", SCRIPT,
+            "pools.js", SCRIPT,
+            "decisions.js", SCRIPT,
+            "what-if.js", SCRIPT,
+            "icon.svg", IMAGE);
+
+    RouterFunction<ServerResponse> routes() {
+        RouterFunctions.Builder routes = RouterFunctions.route()
+                .GET(
+                        "/",
+                        request ->
+                                secured(ServerResponse.ok()).contentType(HTML).bodyValue(file("page.html")));
+        FILES.forEach((name, type) -> routes.GET(
+                "/page/" + name,
+                request -> secured(ServerResponse.ok()).contentType(type).bodyValue(file(name))));
+        return routes.build();
+    }
+
+    private static ClassPathResource file(String name) {
+        return new ClassPathResource(name, PageFiles.class);
+    }
+
+    /** A new version of the program has new files, so none is kept without asking. */
+    static ServerResponse.BodyBuilder secured(ServerResponse.BodyBuilder response) {
+        return response.cacheControl(CacheControl.noCache())
+                .header("Content-Security-Policy", POLICY)
+                .header("X-Content-Type-Options", "nosniff")
+                .header("Referrer-Policy", "no-referrer")
+                .header("Cross-Origin-Resource-Policy", "same-origin");
+    }
+}

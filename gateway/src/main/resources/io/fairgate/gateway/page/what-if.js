@@ -1,0 +1,84 @@
+import { byId, element, table, number, percent, time, ask } from './dom.js';
+
+let actuator = '';
+
+export function startWhatIf(path) {
+  actuator = path;
+  byId('candidate-file').addEventListener('change', async (event) => {
+    const [file] = event.target.files;
+    if (file !== undefined) {
+      byId('candidate-policy').value = await file.text();
+    }
+  });
+  byId('candidate').addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const button = byId('candidate').querySelector('button');
+    button.disabled = true;
+    try {
+      await predict();
+    } finally {
+      button.disabled = false;
+    }
+  });
+}
+
+async function predict() {
+  const place = byId('prediction');
+  place.replaceChildren(element('p', { class: 'empty' }, 'The gateway replays…'));
+  const seconds = Number.parseInt(byId('candidate-seconds').value, 10);
+  const body = { policy: byId('candidate-policy').value };
+  if (Number.isInteger(seconds)) {
+    body.seconds = seconds;
+  }
+  try {
+    const { status, json } = await ask(`${actuator}/whatif`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    place.replaceChildren(...answer(status, json));
+  } catch {
+    place.replaceChildren(element('p', { class: 'mistake' }, 'The gateway does not answer.'));
+  }
+}
+
+function answer(status, json) {
+  if (json !== null && Array.isArray(json.mistakes)) {
+    return json.mistakes.map((mistake) => element('p', { class: 'mistake' }, mistake));
+  } else if (status !== 200 || json === null) {
+    return [element('p', { class: 'mistake' }, `${actuator}/whatif answered with status ${status}.`)];
+  }
+  return [
+    ...json.pools.map(pool),
+    ...json.notReplayed.map((reason) => element('p', {}, `Not replayed: ${reason}.`)),
+  ];
+}
+
+function pool(shown) {
+  const rows = shown.tenants.flatMap((tenant) => [
+    row(tenant.tenant, 'recorded', tenant.recorded),
+    row(tenant.followsAnswers ? 'clients wait for answers' : 'requests come anyway', 'replayed', tenant.replayed),
+    row('', 'candidate', tenant.candidate),
+  ]);
+  const others = shown.otherTenants === 0 ? '' : ` ${number(shown.otherTenants)} other tenants use less.`;
+  return element('div', { class: 'card' },
+    element('h3', {}, shown.pool),
+    element('p', {}, `${number(shown.requests)} requests in ${time(shown.seconds)}; ${number(shown.permits)} permits, and`
+      + ` ${number(shown.candidatePermits)} in the candidate. Trust the candidate's rows as far as the replayed ones agree with the recorded ones.`),
+    table(`Recorded, replayed under the policy in force, and under the candidate.${others}`,
+      ['tenant', '', 'permit-time', 'requests', 'refused', 'left', 'wait p50', 'wait p99'], rows, 2));
+}
+
+function row(name, kind, use) {
+  const refused = Object.values(use.refused).reduce((sum, count) => sum + count, 0);
+  return [
+    name,
+    kind,
+    percent(use.part),
+    number(use.requests),
+    number(refused),
+    number(use.left),
+    time(use.waitP50Seconds),
+    time(use.waitP99Seconds),
+  ];
+}

@@ -1,0 +1,219 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+
+/** The operator's page in a real Chromium. */
+@Tag("browser")
+class PageInBrowserTest {
+
+    private static final String POLICY = TestPolicy.onePool("http://UPSTREAM", "permits: 4, max-wait: 1500ms")
+            .replace("a: { plan", "noisy: { plan")
+            .replace("b: { plan", "quiet: { plan");
+
+    @RegisterExtension
+    final GatewayAndUpstream both = new GatewayAndUpstream();
+
+    private final int managementPort = FrontProxy.freePort();
+    private Browser browser;
+
+    @BeforeEach
+    void open() throws IOException {
+        startGateway();
+        browser = new Browser();
+        browser.size(1280, 1000);
+        browser.open(both.gateway().managementUrl("/"));
+        eventually("#connection", "Live");
+    }
+
+    @AfterEach
+    void close() throws IOException, InterruptedException {
+        browser.close();
+    }
+
+    private void startGateway() {
+        both.start(POLICY, "--management.server.port=" + managementPort);
+    }
+
+    private void eventually(String selector, String... texts) {
+        RunningGateway.eventually(() -> assertThat(browser.text(selector)).contains(texts));
+    }
+
+    private SteadyLoad demo() {
+        both.upstream().on("/fair/x", exchange -> {
+            Thread.sleep(20);
+            ScriptedUpstream.OK.answer(exchange);
+        });
+        String url = both.gateway().url("/fair/x");
+        return new SteadyLoad().keep(16, url, "noisy").keep(1, url, "quiet");
+    }
+
+    private void assertNothingSaid() {
+        assertThat(browser.console()).isEmpty();
+    }
+
+    @Test
+    void it_shows_who_holds_the_permits_and_who_waits() {
+        SteadyLoad load = demo();
+        eventually("#all-pools", "Busy: requests wait", "4 of 4", "noisy", "quiet");
+        eventually("#all-pools .bar", "noisy");
+        RunningGateway.eventually(() -> {
+            String label = browser.run("return document.querySelector('.bar').getAttribute('aria-label')")
+                    .asString();
+            assertThat(label).matches("4 of 4 permits in flight: noisy 3, quiet 1");
+        });
+        // The latest minute is summed up every five seconds.
+        RunningGateway.eventually(
+                () -> assertThat(browser.text("tbody tr")).containsPattern("noisy\\s+3\\.0\\s+[0-9.]+"));
+        load.end();
+        eventually("#all-pools", "Free permits", "0 of 4");
+        assertNothingSaid();
+    }
+
+    @Test
+    void it_finds_a_refusal_by_its_id_and_names_who_held_the_permits() {
+        CountDownLatch end = new CountDownLatch(1);
+        both.upstream().on("/fair/held", exchange -> {
+            exchange.await(end);
+            ScriptedUpstream.OK.answer(exchange);
+        });
+        List<CompletableFuture<Answer>> held = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            held.add(Answer.future(both.gateway().url("/fair/held"), "X-Tenant-Id", "noisy"));
+        }
+        both.gateway().awaitInFlight("pool", 4);
+        Answer refused = both.ask("/fair/x", "X-Tenant-Id", "quiet");
+        assertThat(refused.status()).isEqualTo(503);
+        String id = refused.json("decision");
+
+        browser.type("#decision-id", id);
+        browser.click("#lookup button");
+        eventually(
+                "#explanation",
+                "503 max-wait",
+                "A request of quiet on the route fair was refused",
+                "It had waited 1.5 s in the pool pool",
+                "The tenants that held the permits meanwhile",
+                "noisy",
+                "100.0 %");
+        end.countDown();
+        held.forEach(CompletableFuture::join);
+
+        eventually("#refusals", id);
+        browser.type("#filter-tenant", "noisy");
+        eventually("#refusals", "No refusal matches.");
+        browser.type("#filter-tenant", "qui");
+        eventually("#refusals", id);
+        browser.click("#refusals button");
+        eventually("#explanation", "503 max-wait");
+        browser.type("#decision-id", "0000000000000000");
+        browser.click("#lookup button");
+        eventually("#explanation", "does not know the decision 0000000000000000");
+        // The browser itself reports the 404.
+        assertThat(browser.console()).hasSize(1).allMatch(said -> said.contains("404"));
+    }
+
+    @Test
+    void it_says_what_another_policy_would_do() {
+        SteadyLoad load = demo();
+        eventually("#all-pools", "Busy: requests wait");
+        String policy =
+                POLICY.replace("UPSTREAM", "127.0.0.1:" + both.upstream().port());
+        browser.type("#candidate-policy", policy.replace("permits: 4", "permits: 2"));
+        browser.click("#candidate button");
+        eventually("#prediction", "4 permits, and 2 in the candidate", "recorded", "replayed", "candidate", "noisy");
+        browser.type("#candidate-policy", policy.replace("permits: 4", "permit: 2"));
+        browser.click("#candidate button");
+        eventually("#prediction", "pools.pool.permit: unknown key");
+        load.end();
+        assertThat(browser.console()).hasSize(1).allMatch(said -> said.contains("422"));
+    }
+
+    @Test
+    void it_says_that_the_gateway_is_away_and_goes_on_when_it_is_back() {
+        both.gateway().close();
+        eventually("#connection", "The gateway does not answer");
+        startGateway();
+        eventually("#connection", "Live");
+        SteadyLoad load = demo();
+        eventually("#all-pools", "Busy: requests wait");
+        load.end();
+    }
+
+    @Test
+    void what_a_client_sends_is_text_and_scripts_of_others_do_not_run() {
+        String hostile = "/fair/%3Cimg%20src=x%20onerror=%22window.hacked=1%22%3E";
+        Answer refused = both.ask(hostile, "X-Tenant-Id", "unknown");
+        assertThat(refused.status()).isEqualTo(403);
+        browser.type("#decision-id", refused.json("decision"));
+        browser.click("#lookup button");
+        eventually("#explanation", "403 unknown");
+        browser.run("""
+                const script = document.createElement('script');
+                script.textContent = 'window.hacked = 1';
+                document.body.append(script);
+                const image = document.createElement('div');
+                image.innerHTML = '<img src="https://evil.example/x.png" onerror="window.hacked = 1">';
+                document.body.append(image);
+                """);
+        RunningGateway.eventually(() ->
+                assertThat(browser.console()).isNotEmpty().allMatch(said -> said.contains("Content Security Policy")));
+        assertThat(browser.run("return window.hacked === undefined").asBoolean())
+                .isTrue();
+    }
+
+    /** In light and dark, on a desk and on a phone. */
+    @Test
+    void everyone_can_use_it() throws IOException {
+        SteadyLoad load = demo();
+        both.ask("/fair/x");
+        eventually("#all-pools", "Busy: requests wait");
+        eventually("#refusals", "missing");
+        browser.click("#refusals button");
+        eventually("#explanation", "401 missing");
+        browser.run(resource("/axe.min.js"));
+        for (String scheme : List.of("light", "dark")) {
+            browser.chromium(
+                    "Emulation.setEmulatedMedia",
+                    Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
+            for (int width : new int[] {1280, 390}) {
+                browser.chromium(
+                        "Emulation.setDeviceMetricsOverride",
+                        Map.of("width", width, "height", 900, "deviceScaleFactor", 1, "mobile", width < 400));
+                JsonNode violations =
+                        browser.run("return axe.run().then(r => r.violations.map(v => v.id + ': ' + v.nodes.map(n =>"
+                                + " n.html + n.failureSummary).join('; ')))");
+                assertThat(violations.size())
+                        .as("%s, %d: %s", scheme, width, violations)
+                        .isZero();
+                assertThat(browser.run("return document.documentElement.scrollWidth <= innerWidth")
+                                .asBoolean())
+                        .as("nothing is wider than the window of %d", width)
+                        .isTrue();
+            }
+        }
+        load.end();
+        assertNothingSaid();
+    }
+
+    private static String resource(String name) throws IOException {
+        try (InputStream file = Objects.requireNonNull(PageInBrowserTest.class.getResourceAsStream(name))) {
+            return new String(file.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The operator's page as HTTP shows it; {@link PageInBrowserTest} looks at it in a browser. */
+class PageTest {
+
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    @RegisterExtension
+    final GatewayAndUpstream both = new GatewayAndUpstream();
+
+    private void start(String... options) {
+        both.start(TestPolicy.onePool("http://UPSTREAM", "permits: 4"), options);
+    }
+
+    private HttpResponse<InputStream> stream() throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(both.gateway().managementUrl("/page/stream")))
+                .build();
+        return HttpClient.newHttpClient().send(request, BodyHandlers.ofInputStream());
+    }
+
+    /** The next event. */
+    private static JsonNode event(BufferedReader events) throws IOException {
+        String line = events.readLine();
+        while (line != null && !line.startsWith("data:")) {
+            line = events.readLine();
+        }
+        assertThat(line).as("an event").isNotNull();
+        return JSON.readTree(String.valueOf(line).substring("data:".length()));
+    }
+
+    private static BufferedReader lines(HttpResponse<InputStream> stream) {
+        return new BufferedReader(new InputStreamReader(stream.body(), StandardCharsets.UTF_8));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/, text/html;charset=UTF-8",
+        "/page/page.css, text/css;charset=UTF-8",
+        "/page/page.js, text/javascript;charset=UTF-8",
+        "/page/icon.svg, image/svg+xml"
+    })
+    void its_files_allow_the_browser_to_load_nothing_else(String path, String type) {
+        start();
+        Answer answer = Answer.to(both.gateway().managementUrl(path));
+        assertThat(answer.status()).isEqualTo(200);
+        assertThat(answer.field("Content-Type")).isEqualTo(type);
+        assertThat(answer.field("Content-Security-Policy"))
+                .startsWith("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'")
+                .doesNotContain("unsafe");
+        assertThat(answer.field("X-Content-Type-Options")).isEqualTo("nosniff");
+    }
+
+    @Test
+    void it_is_on_the_management_port_only_and_only_for_the_names_of_that() throws Exception {
+        start();
+        assertThat(both.ask("/").status()).isEqualTo(404);
+        assertThat(both.ask("/page/stream").status()).isEqualTo(404);
+        for (String path : List.of("/", "/page/stream")) {
+            try (RawClient client = new RawClient(both.gateway().managementPort())) {
+                String answer = client.send(
+                                "GET " + path + " HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+                        .readAll();
+                assertThat(answer).startsWith("HTTP/1.1 421");
+            }
+        }
+    }
+
+    @Test
+    void it_can_be_switched_off() {
+        start("--fairgate.management.page=false");
+        assertThat(Answer.to(both.gateway().managementUrl("/")).status()).isEqualTo(404);
+        assertThat(Answer.to(both.gateway().managementUrl("/page/stream")).status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void the_stream_shows_each_second_what_the_pools_do() throws Exception {
+        start();
+        for (String tenant : List.of("a", "a", "b")) {
+            assertThat(both.ask("/fair/x", "X-Tenant-Id", tenant).status()).isEqualTo(200);
+        }
+        HttpResponse<InputStream> stream = stream();
+        assertThat(stream.headers().firstValue("Content-Type")).contains("text/event-stream;charset=UTF-8");
+        try (BufferedReader events = lines(stream)) {
+            JsonNode first = event(events);
+            assertThat(first.path("actuator").asString()).isEqualTo("/actuator");
+            JsonNode pool = first.path("pools").path(0);
+            assertThat(pool.path("pool").asString()).isEqualTo("pool");
+            assertThat(pool.path("permits").asInt()).isEqualTo(4);
+            assertThat(pool.path("minute").path("granted").asInt()).isEqualTo(3);
+            assertThat(pool.path("tenants").size()).isEqualTo(2);
+            JsonNode second = event(events);
+            assertThat(second.path("at").asString())
+                    .isGreaterThan(first.path("at").asString());
+            assertThat(second.path("pools").path(0).path("inFlightBefore").size())
+                    .isGreaterThanOrEqualTo(pool.path("inFlightBefore").size());
+        }
+    }
+
+    @Test
+    void a_tenant_that_waits_is_shown_with_its_share() throws Exception {
+        both.start(TestPolicy.onePool("http://UPSTREAM", "permits: 1, max-wait: 20s"));
+        java.util.concurrent.CountDownLatch end = new java.util.concurrent.CountDownLatch(1);
+        both.upstream().on("/fair/held", exchange -> {
+            exchange.await(end);
+            ScriptedUpstream.OK.answer(exchange);
+        });
+        var held = Answer.future(both.gateway().url("/fair/held"), "X-Tenant-Id", "a");
+        both.gateway().awaitInFlight("pool", 1);
+        var waiting = Answer.future(both.gateway().url("/fair/x"), "X-Tenant-Id", "b");
+        both.gateway().awaitWaiting("pool", 1);
+        try (BufferedReader events = lines(stream())) {
+            JsonNode pool = event(events).path("pools").path(0);
+            assertThat(pool.path("inFlight").asInt()).isOne();
+            assertThat(pool.path("waiting").asInt()).isOne();
+            JsonNode b = null;
+            for (JsonNode tenant : pool.path("tenants")) {
+                b = tenant.path("tenant").asString().equals("b") ? tenant : b;
+            }
+            assertThat(b).isNotNull();
+            assertThat(b.path("waiting").asInt()).isOne();
+            assertThat(b.path("share").asDouble()).isEqualTo(0.5);
+        }
+        end.countDown();
+        assertThat(held.join().status()).isEqualTo(200);
+        assertThat(waiting.join().status()).isEqualTo(200);
+    }
+
+    @Test
+    void no_more_pages_are_served_than_it_allows() throws Exception {
+        start();
+        List<HttpResponse<InputStream>> open = new ArrayList<>();
+        try {
+            for (int i = 0; i < 50; i++) {
+                open.add(stream());
+                event(lines(open.get(i)));
+            }
+            try (InputStream refused = stream().body()) {
+                assertThat(refused.readAllBytes()).isEmpty();
+            }
+            assertThat(stream().statusCode()).isEqualTo(503);
+        } finally {
+            for (HttpResponse<InputStream> one : open) {
+                one.body().close();
+            }
+        }
+        RunningGateway.eventually(() -> {
+            HttpResponse<InputStream> again = stream();
+            again.body().close();
+            assertThat(again.statusCode()).isEqualTo(200);
+        });
+    }
+
+    @Test
+    void a_page_that_is_open_does_not_keep_the_gateway_from_stopping() throws Exception {
+        start();
+        try (BufferedReader events = lines(stream())) {
+            event(events);
+            both.gateway().close();
+            String rest = events.readLine();
+            while (rest != null) {
+                rest = events.readLine();
+            }
+        }
+    }
+}

@@ -45,22 +45,28 @@ final class Clients {
     private final Recorded recorded;
     private final long maxWait;
     private final Random random = new Random(1);
+    /** Of all tenants, for those of which no hold is known. */
+    private final long[] allHolds;
 
     /** @param maxWait the bound of the pool at the time of the recording, in nanoseconds */
     Clients(Recorded recorded, long maxWait) {
         this.recorded = recorded;
         this.maxWait = maxWait;
+        long[] all = ended(recorded.visits());
+        this.allHolds = all.length > 0 ? all : new long[] {0};
     }
 
     /** A tenant, and a class of its requests. */
-    private record Source(TenantId tenant, @Nullable String requestClass) {}
+    record Source(TenantId tenant, @Nullable String requestClass) {}
 
     /**
      * What the clients of a tenant, and of one class, do.
      *
-     * @param followAnswers whether they send requests when they have their answers
+     * @param likely the sessions as they are most likely
+     * @param otherwise what they are if requests follow answers in the place of coming by themselves, or the other way round; the same as
+     *     {@code likely} when that is clear
      */
-    record Behaviour(TenantId tenant, boolean followAnswers, List<Session> sessions) {}
+    record Behaviour(TenantId tenant, ClientKind kind, List<Session> likely, List<Session> otherwise) {}
 
     List<Behaviour> behaviours() {
         Map<Source, List<Visit>> bySource = new LinkedHashMap<>();
@@ -73,35 +79,52 @@ final class Clients {
                 .toList();
     }
 
-    private Behaviour behaviour(Source source, List<Visit> visits) {
-        long[] gaps = new long[visits.size()];
-        List<Chain> chains = chains(visits, gaps);
-        boolean follow = ClosedLoop.isClosed(visits, gaps);
+    Behaviour behaviour(Source source, List<Visit> visits) {
+        List<Chain> chains = chains(visits);
+        ClosedLoop loop = ClosedLoop.of(visits, followers(chains), recorded.to() - recorded.from());
         long[] holds = holds(visits);
-        List<Session> sessions = new ArrayList<>();
-        if (follow) {
-            long pause = pauseAfterRefusal(chains);
-            chains.forEach(chain -> sessions.addAll(sessions(source, chain, holds, pause)));
-        } else {
-            for (Visit visit : visits) {
-                sessions.add(session(source, List.of(visit), holds, 0));
-            }
-        }
-        return new Behaviour(source.tenant(), follow, sessions);
+        List<Session> likely = sessions(loop.isLikely(), source, visits, chains, holds);
+        List<Session> otherwise =
+                loop.kind() == ClientKind.UNCLEAR ? sessions(!loop.isLikely(), source, visits, chains, holds) : likely;
+        return new Behaviour(source.tenant(), loop.kind(), likely, otherwise);
     }
 
-    /** Matches each request with the latest end that is not matched yet. {@code gaps} gets the time between the two. */
-    private static List<Chain> chains(List<Visit> visits, long[] gaps) {
+    /** When those asked that have another one before them in their session. */
+    private static long[] followers(List<Chain> chains) {
+        LongStream.Builder asks = LongStream.builder();
+        for (Chain chain : chains) {
+            for (int i = 1; i < chain.visits.size(); i++) {
+                if (!isLong(chain.visits.get(i - 1), chain.visits.get(i))) {
+                    asks.add(chain.visits.get(i).askedAt());
+                }
+            }
+        }
+        return asks.build().sorted().toArray();
+    }
+
+    private List<Session> sessions(
+            boolean followAnswers, Source source, List<Visit> visits, List<Chain> chains, long[] holds) {
+        if (followAnswers) {
+            long pause = pauseAfterRefusal(chains);
+            return chains.stream()
+                    .flatMap(chain -> sessions(source, chain, holds, pause).stream())
+                    .toList();
+        }
+        return visits.stream()
+                .map(visit -> session(source, List.of(visit), holds, 0))
+                .toList();
+    }
+
+    /** Matches each request with the latest end that is not matched yet. */
+    private static List<Chain> chains(List<Visit> visits) {
         List<Chain> chains = new ArrayList<>();
         Deque<Chain> idle = new ArrayDeque<>();
         PriorityQueue<Chain> busy = new PriorityQueue<>(Comparator.comparingLong(Chain::end));
-        for (int i = 0; i < visits.size(); i++) {
-            Visit visit = visits.get(i);
+        for (Visit visit : visits) {
             while (!busy.isEmpty() && busy.element().end() <= visit.askedAt()) {
                 idle.push(busy.remove());
             }
             Chain chain = idle.poll();
-            gaps[i] = chain == null ? ClosedLoop.NO_GAP : visit.askedAt() - chain.end();
             if (chain == null) {
                 chain = new Chain();
                 chains.add(chain);
@@ -125,8 +148,7 @@ final class Clients {
     /** The holds that are known, sorted. */
     private long[] holds(List<Visit> visits) {
         long[] own = ended(visits);
-        long[] known = own.length > 0 ? own : ended(recorded.visits());
-        return known.length > 0 ? known : new long[] {0};
+        return own.length > 0 ? own : allHolds;
     }
 
     private static long[] ended(List<Visit> visits) {

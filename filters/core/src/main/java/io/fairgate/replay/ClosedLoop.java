@@ -1,5 +1,6 @@
 package io.fairgate.replay;
 
+import io.fairgate.replay.Visit.Outcome;
 import java.util.Arrays;
 import java.util.List;
 import java.util.PriorityQueue;
@@ -9,69 +10,131 @@ import java.util.stream.IntStream;
  * Whether requests follow answers, or come by themselves: whether the clients are a closed system or an open one (Schroeder, Wierman,
  * Harchol-Balter, "Open Versus Closed: A Cautionary Tale", NSDI 2006).
  *
- * <p>Connections do not tell, because behind a proxy the requests of any client come on any of them. The times do, in two ways:
+ * <p>Connections do not tell, because behind a proxy the requests of any client come on any of them. The times do: if requests follow
+ * answers, there is one more request in a short time after an answer than in the same time before it, for each answer. If they come by
+ * themselves, there are as many before as after. This is the cross-correlogram with which neurophysiology finds out which neuron drives
+ * another one (Perkel, Gerstein, Moore, "Neuronal Spike Trains and Stochastic Point Processes II", 1967).
  *
- * <ul>
- *   <li>The gap between an answer and the next request is short in relation to the time between two requests. When requests come by
- *       themselves, a gap is about as long as that time.
- *   <li>The number of requests in the pool is steady, because it is at most the number of clients. When requests come by themselves,
- *       its variance is at least about its mean, as in a Poisson process. Refusals keep the number steady as well, and so do requests
- *       at a constant rate: there only the gaps count.
- * </ul>
+ * <p>The time is at most half of a usual response: before an answer by as much as that, its own request was sent. It is at most a 200th of
+ * the recording as well: with that, the chance error of the difference is about a tenth. Clients pause for times that are not known, so some
+ * shorter times are tried too, and the largest difference counts.
+ *
+ * <p>Answers that a busy pool gives at regular times hide clients that pause for long. But the number of requests in the pool is steady if
+ * there are only so many clients. This does not prove that there are: a queue near its bound is steady as well. So then it is unclear. It
+ * is also unclear when many are refused, because clients wait for a while after a refusal. Requests at a constant rate are regular in
+ * relation to anything else that is: they follow answers only if they do so within a 20th of the time between two of them.
+ *
+ * @param isLikely whether it is more likely that they follow answers
  */
-final class ClosedLoop {
+record ClosedLoop(ClientKind kind, boolean isLikely) {
 
-    /** The gap of a request that followed no end of another one. */
-    static final long NO_GAP = -1;
+    /** Requests follow answers when there are more of them than this in the time after an answer, by each answer. */
+    private static final double MANY = 0.5;
+    /** They come by themselves when it is fewer than this. */
+    private static final double FEW = 0.2;
+    /** It takes so many answers to tell. */
+    private static final int ENOUGH = 20;
 
-    /** Requests follow answers when this part of them comes within a quarter of the usual time between two requests. */
-    private static final double MOST = 0.6;
-    /** Neighbours, on each side, from which the usual time between requests is taken; and how many gaps it takes to tell. */
-    private static final int NEAR = 8;
-
-    private ClosedLoop() {}
+    private static final int PARTS_OF_RECORDING = 200;
+    private static final int PARTS_OF_PERIOD = 20;
 
     /**
      * @param visits in the order in which they asked
-     * @param gaps for each of them, the time since the latest end that no other one followed; or {@link #NO_GAP}
+     * @param asks when those asked that may have followed an answer, sorted: without those that are the first ones of their clients. Many
+     *     of these at once would count before many answers
+     * @param length of the recording, in nanoseconds
      */
-    static boolean isClosed(List<Visit> visits, long[] gaps) {
-        long[] between = between(visits);
-        boolean isRegular = isRegular(visits);
-        int matched = 0;
-        int soon = 0;
-        for (int i = 0; i < visits.size(); i++) {
-            if (gaps[i] != NO_GAP) {
-                matched++;
-                soon += gaps[i] <= between[i] / (isRegular ? 10 : 4) ? 1 : 0;
+    static ClosedLoop of(List<Visit> visits, long[] asks, long length) {
+        List<Visit> answered = visits.stream()
+                .filter(visit -> visit.outcome() != Outcome.HOLDS)
+                .toList();
+        if (answered.size() < ENOUGH) {
+            return new ClosedLoop(ClientKind.COME_ANYWAY, false);
+        }
+        Spread between = between(visits);
+        boolean isRegular = Math.sqrt(between.variance()) < between.mean() / 3;
+        double following = isRegular
+                ? followingWithin(asks, answered, (long) between.mean() / PARTS_OF_PERIOD)
+                : following(asks, answered, length);
+        boolean isSeldomRefused =
+                visits.stream().filter(visit -> !visit.isGranted()).count() < visits.size() / 10.0;
+        if (following > MANY) {
+            return new ClosedLoop(ClientKind.WAIT_FOR_ANSWERS, true);
+        }
+        boolean isSteady = isSteady(visits);
+        return following < FEW && !isRegular && isSeldomRefused && !isSteady
+                ? new ClosedLoop(ClientKind.COME_ANYWAY, false)
+                : new ClosedLoop(ClientKind.UNCLEAR, !isRegular && isSeldomRefused && isSteady);
+    }
+
+    /** How many more requests come after an answer than before it. */
+    private static double following(long[] asks, List<Visit> answered, long length) {
+        long[] responses = answered.stream()
+                .mapToLong(visit -> visit.endedAt() - visit.askedAt())
+                .sorted()
+                .toArray();
+        long longest = Math.min(responses[responses.length / 2] / 2, length / PARTS_OF_RECORDING);
+        return IntStream.of(1, 4, 16, 64)
+                .mapToDouble(part -> followingWithin(asks, answered, longest / part))
+                .max()
+                .orElse(0);
+    }
+
+    private static double followingWithin(long[] asks, List<Visit> answered, long near) {
+        long more = 0;
+        for (Visit visit : answered) {
+            long end = visit.endedAt();
+            more += count(asks, end + 1, end + near) - count(asks, end - near, end - 1);
+        }
+        return (double) more / answered.size();
+    }
+
+    /** How many of the sorted times are in an interval, with both ends. */
+    private static int count(long[] sorted, long from, long to) {
+        return firstFrom(sorted, to + 1) - firstFrom(sorted, from);
+    }
+
+    private static int firstFrom(long[] sorted, long from) {
+        int low = 0;
+        int high = sorted.length;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (sorted[middle] < from) {
+                low = middle + 1;
+            } else {
+                high = middle;
             }
         }
-        return matched >= NEAR && (soon >= MOST * matched || !isRegular && isSeldomRefused(visits) && isSteady(visits));
+        return low;
     }
 
-    /** The usual time between two requests, around each of them. */
-    private static long[] between(List<Visit> visits) {
-        long[] between = new long[visits.size()];
-        for (int i = 0; i < visits.size(); i++) {
-            int first = Math.max(0, i - NEAR);
-            int last = Math.min(visits.size() - 1, i + NEAR);
-            between[i] = (visits.get(last).askedAt() - visits.get(first).askedAt()) / Math.max(1, last - first);
-        }
-        return between;
-    }
-
-    /** Whether requests come at a constant rate: then they are regular in relation to anything else that is. */
-    private static boolean isRegular(List<Visit> visits) {
-        double[] between = IntStream.range(1, visits.size())
+    private static Spread between(List<Visit> visits) {
+        return Spread.of(IntStream.range(1, visits.size())
                 .mapToDouble(i -> visits.get(i).askedAt() - visits.get(i - 1).askedAt())
-                .toArray();
-        Spread spread = Spread.of(between);
-        return Math.sqrt(spread.variance()) < spread.mean() / 3;
+                .toArray());
     }
 
-    /** Refusals bound the number of requests in the pool, whatever clients do. */
-    private static boolean isSeldomRefused(List<Visit> visits) {
-        return visits.stream().filter(visit -> !visit.isGranted()).count() < visits.size() / 10.0;
+    /** Whether the number of requests in the pool is steadier than that of random requests that are served at once, mostly. */
+    private static boolean isSteady(List<Visit> visits) {
+        int parts = Math.max(1, Math.min(20, visits.size() / 50));
+        double[] inPool = new double[visits.size()];
+        PriorityQueue<Long> ends = new PriorityQueue<>();
+        for (int i = 0; i < visits.size(); i++) {
+            long asked = visits.get(i).askedAt();
+            while (!ends.isEmpty() && ends.element() <= asked) {
+                ends.remove();
+            }
+            inPool[i] = ends.size();
+            ends.add(visits.get(i).endedAt());
+        }
+        int steady = 0;
+        for (int part = 0; part < parts; part++) {
+            int first = (int) ((long) part * visits.size() / parts);
+            int last = (int) ((part + 1L) * visits.size() / parts);
+            Spread spread = Spread.of(Arrays.copyOfRange(inPool, first, last));
+            steady += spread.variance() < spread.mean() / 2 ? 1 : 0;
+        }
+        return 2 * steady > parts;
     }
 
     private record Spread(double mean, double variance) {
@@ -84,30 +147,5 @@ final class ClosedLoop {
                     .orElse(0);
             return new Spread(mean, variance);
         }
-    }
-
-    /** In most parts of the time: clients may come and go. */
-    private static boolean isSteady(List<Visit> visits) {
-        int parts = Math.max(1, Math.min(20, visits.size() / 50));
-        int steady = 0;
-        for (int part = 0; part < parts; part++) {
-            int first = part * visits.size() / parts;
-            int last = (part + 1) * visits.size() / parts;
-            double[] inPool = new double[last - first];
-            PriorityQueue<Long> ends = new PriorityQueue<>();
-            for (int i = 0; i < last; i++) {
-                long asked = visits.get(i).askedAt();
-                while (!ends.isEmpty() && ends.element() <= asked) {
-                    ends.remove();
-                }
-                if (i >= first) {
-                    inPool[i - first] = ends.size();
-                }
-                ends.add(visits.get(i).endedAt());
-            }
-            Spread spread = Spread.of(inPool);
-            steady += spread.variance() < spread.mean() / 2 ? 1 : 0;
-        }
-        return 2 * steady > parts;
     }
 }

@@ -15,26 +15,64 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Keeps the latest visits of a pool: as many as its size, none older than {@link #LONGEST}, and all that still hold permits. It
- * takes some 60 bytes for each, and as much for each request. Any thread may call it; it has no locks.
+ * Keeps the visits of a pool that ended last, as many as its size, and all that still hold permits. Any thread may call it; it has no
+ * locks. A visit takes 64 bytes, and 4 bytes are reserved for each from the start.
  *
- * <p>A visit is added when it is granted, refused, or left. One that newer visits have overtaken while it holds permits is kept aside,
- * and is added again when it ends.
+ * <p>Visits that have ended are in the order of their ends: so what is forgotten ended before all that is kept. Visits that hold permits are
+ * in the order of their grants, until newer ones overtake them; those are kept aside.
  */
 public final class Recording implements PoolListener {
 
     /** Older visits are not read. */
     public static final Duration LONGEST = Duration.ofMinutes(10);
 
+    /** Visits with permits that are not kept aside yet. */
+    private static final int MOST_HOLDING = 4096;
+
     private final Scheduler time;
-    private final long startedAt;
-    private final AtomicReferenceArray<@Nullable Entry> ring;
-    private final AtomicLong added = new AtomicLong();
+    private final Ring ended;
+    private final Ring granted;
     private final Set<Entry> overtaken = ConcurrentHashMap.newKeySet();
+    /** What was recorded before this time is not read: other settings were in force. */
+    private volatile long begin;
+
+    /** The latest entries. */
+    private static final class Ring {
+        private final AtomicReferenceArray<@Nullable Entry> entries;
+        private final AtomicLong added = new AtomicLong();
+
+        Ring(int size) {
+            entries = new AtomicReferenceArray<>(size);
+        }
+
+        /** Returns the entry that is forgotten for it. */
+        @Nullable
+        Entry add(Entry entry) {
+            return entries.getAndSet((int) (added.getAndIncrement() % entries.length()), entry);
+        }
+
+        /** The oldest one when others were forgotten, otherwise null. */
+        @Nullable
+        Entry oldestOfMany() {
+            long next = added.get();
+            return next <= entries.length() ? null : entries.get((int) (next % entries.length()));
+        }
+
+        void copyTo(Set<Entry> all, Predicate<Entry> which) {
+            long kept = Math.min(entries.length(), added.get());
+            for (int i = 0; i < kept; i++) {
+                Entry entry = entries.get(i);
+                if (entry != null && which.test(entry)) {
+                    all.add(entry);
+                }
+            }
+        }
+    }
 
     /** A visit that may go on. */
     private static final class Entry {
@@ -46,12 +84,10 @@ public final class Recording implements PoolListener {
         private final @Nullable RefusalReason refusal;
         private final long askedAt;
         private final long waited;
+        private final boolean isGranted;
+        private volatile boolean isOvertaken;
         /** How long it held its permits, or {@link #HOLDS}; also for a visit without permits, which held them for no time. */
         private volatile long held;
-
-        private final boolean isGranted;
-        /** When it was put into the ring the last time. */
-        private long addedAt;
 
         Entry(PoolRequest request, long now, long waited, boolean isGranted, @Nullable RefusalReason refusal) {
             this.tenant = request.tenant();
@@ -62,11 +98,15 @@ public final class Recording implements PoolListener {
             this.waited = waited;
             this.isGranted = isGranted;
             this.held = isGranted ? HOLDS : 0;
-            this.addedAt = now;
         }
 
         boolean holds() {
             return held == HOLDS;
+        }
+
+        /** Only of one that has ended. */
+        long endedAt() {
+            return askedAt + waited + held;
         }
 
         Visit at(long now) {
@@ -83,7 +123,8 @@ public final class Recording implements PoolListener {
      * What was recorded.
      *
      * @param from the begin of the time of which each visit is here, in nanoseconds of the pool's clock
-     * @param to its end: before it was read by as long as the longest wait, because requests that still wait are not here
+     * @param to its end: before it was read by as long as the longest wait, because requests that still wait are not here; but not
+     *     before the middle
      * @param visits in the order in which they asked; also those that asked before {@code from} and had not ended then, and those
      *     after {@code to}
      */
@@ -104,7 +145,7 @@ public final class Recording implements PoolListener {
     }
 
     /**
-     * @param size how many visits are kept
+     * @param size how many visits are kept that have ended
      * @param time the clock of the pool
      * @throws IllegalArgumentException when the size is below 1
      */
@@ -113,8 +154,9 @@ public final class Recording implements PoolListener {
             throw new IllegalArgumentException("size: %d (expected: >= 1)".formatted(size));
         }
         this.time = time;
-        this.ring = new AtomicReferenceArray<>(size);
-        this.startedAt = now();
+        this.ended = new Ring(size);
+        this.granted = new Ring(Math.min(size, MOST_HOLDING));
+        this.begin = now();
     }
 
     private long now() {
@@ -125,62 +167,58 @@ public final class Recording implements PoolListener {
     public void granted(PoolRequest request, long waitedNanos) {
         Entry entry = new Entry(request, now(), waitedNanos, true, null);
         request.attach(entry);
-        add(entry);
+        Entry last = granted.add(entry);
+        if (last != null && last.holds()) {
+            last.isOvertaken = true;
+            overtaken.add(last);
+            if (!last.holds()) {
+                overtaken.remove(last);
+            }
+        }
     }
 
     @Override
     public void refused(PoolRequest request, RefusalReason reason, long waitedNanos) {
-        add(new Entry(request, now(), waitedNanos, false, reason));
+        ended.add(new Entry(request, now(), waitedNanos, false, reason));
     }
 
     @Override
     public void abandoned(PoolRequest request, long waitedNanos) {
-        add(new Entry(request, now(), waitedNanos, false, null));
+        ended.add(new Entry(request, now(), waitedNanos, false, null));
     }
 
     @Override
     public void lost(PoolRequest request, long waitedNanos) {
-        add(new Entry(request, now(), waitedNanos, false, null));
+        ended.add(new Entry(request, now(), waitedNanos, false, null));
     }
 
     @Override
     public void released(PoolRequest request, long heldNanos) {
         if (request.attachment() instanceof Entry entry) {
             entry.held = Math.max(0, heldNanos);
-            addAgain(entry);
-        }
-    }
-
-    private void add(Entry entry) {
-        Entry last = ring.getAndSet((int) (added.getAndIncrement() % ring.length()), entry);
-        if (last != null && last.holds()) {
-            overtaken.add(last);
-            if (!last.holds()) {
-                addAgain(last);
+            ended.add(entry);
+            if (entry.isOvertaken) {
+                overtaken.remove(entry);
             }
         }
     }
 
-    private void addAgain(Entry ended) {
-        if (overtaken.remove(ended)) {
-            ended.addedAt = now();
-            add(ended);
-        }
+    /** Forgets what was recorded until now, because the settings of the pool have changed. Holds that go on are kept. */
+    public void beginAnew() {
+        begin = now();
     }
 
     /** The visits of the latest time: of as much as is kept, and at most of {@code most}. Copies and sorts them. */
     public Recorded read(Duration most) {
-        long kept = Math.min(ring.length(), added.get());
-        Set<Entry> entries = new HashSet<>((int) (2 * kept));
-        for (int i = 0; i < kept; i++) {
-            Entry entry = ring.get(i);
-            if (entry != null) {
-                entries.add(entry);
-            }
-        }
+        Set<Entry> entries = new HashSet<>();
+        // In this order, because entries go from each one to the next.
+        granted.copyTo(entries, Entry::holds);
         entries.addAll(overtaken);
+        ended.copyTo(entries, entry -> true);
+        Entry oldest = ended.oldestOfMany();
         long now = now();
-        long from = Math.max(completeSince(), now - shorter(most, LONGEST).toNanos());
+        long kept = Math.max(begin, oldest == null ? begin : oldest.endedAt());
+        long from = Math.max(kept, now - shorter(most, LONGEST).toNanos());
         List<Visit> visits = entries.stream()
                 .map(entry -> entry.at(now))
                 .filter(visit -> visit.endedAt() >= from && visit.askedAt() <= now)
@@ -192,15 +230,5 @@ public final class Recording implements PoolListener {
 
     private static Duration shorter(Duration a, Duration b) {
         return a.compareTo(b) < 0 ? a : b;
-    }
-
-    /** Each visit that was added since then is still kept. */
-    private long completeSince() {
-        long next = added.get();
-        if (next <= ring.length()) {
-            return startedAt;
-        }
-        Entry oldest = ring.get((int) (next % ring.length()));
-        return oldest == null ? startedAt : oldest.addedAt;
     }
 }

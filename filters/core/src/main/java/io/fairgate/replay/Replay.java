@@ -27,15 +27,16 @@ final class Replay {
     private static final long SHORTEST_PAUSE = 1_000;
 
     private static final long UNLIMITED = Long.MAX_VALUE;
+    private static final long LATE = 100_000_000;
 
     private final Recorded recorded;
     private final VirtualTime time;
     private final EmbeddedPermitPool pool;
     private final long maxHold;
-    private final long maxHoldThen;
+    private final long longestThen;
     private final long most;
     private final Tally tally;
-    private final Set<Request> holding = new LinkedHashSet<>();
+    private final Set<Request> unanswered = new LinkedHashSet<>();
     private long asked;
 
     /**
@@ -48,7 +49,8 @@ final class Replay {
         PoolSettings unbounded = settings.withMaxHold(PoolSettings.MAX_DURATION);
         this.pool = new EmbeddedPermitPool("replay", unbounded, shares, time, PoolListener.NONE);
         this.maxHold = settings.maxHold().toNanos();
-        this.maxHoldThen = maxHoldThen;
+        // The timer of a bound is a little late.
+        this.longestThen = maxHoldThen + Math.max(maxHoldThen / 10, LATE);
         this.most = most;
         this.tally = new Tally(recorded.from(), recorded.to());
     }
@@ -71,9 +73,10 @@ final class Replay {
     private Map<TenantId, TenantUse> run(List<Session> sessions) {
         sessions.stream()
                 .sorted(Comparator.comparingLong(Session::start))
-                .forEach(session -> time.at(session.start(), () -> new Request(session, 0).ask()));
+                .forEach(session -> time.at(session.start(), () -> new Request(session, 0, session.start()).ask()));
         time.runUntil(recorded.to());
-        holding.forEach(request -> request.count(Outcome.HOLDS, null, recorded.to()));
+        // Those that still wait count as waiting: their wait ends after the replay.
+        List.copyOf(unanswered).forEach(request -> request.count(Outcome.HOLDS, null, recorded.to()));
         return tally.uses();
     }
 
@@ -82,42 +85,45 @@ final class Replay {
         private final Session session;
         private final int number;
         private final Step step;
-        private long askedAt;
-        private long grantedAt;
+        private final long askedAt;
+        private long waitedUntil;
+        private boolean isHolding;
         private @Nullable Disposable waiting;
 
-        Request(Session session, int number) {
+        /** @param askedAt when the client sent it: before the replay begins, if it waited or held permits then */
+        Request(Session session, int number, long askedAt) {
             this.session = session;
             this.number = number;
             this.step = session.steps().get(number);
+            this.askedAt = askedAt;
         }
 
         void ask() {
             if (++asked > most) {
                 throw new TooManyRequestsException(most);
             }
-            askedAt = time.now();
+            unanswered.add(this);
+            waitedUntil = UNLIMITED;
             PermitRequest request = PermitRequest.of(session.tenant())
                     .withPermits(step.permits())
                     .withClass(session.requestClass());
             waiting = pool.acquire(request).subscribe(this::begin, this::fail);
             if (step.patience() != UNLIMITED) {
-                time.at(askedAt + step.patience(), this::leave);
+                time.at(time.now() + step.patience(), this::leave);
             }
         }
 
         private void begin(HeldPermits permits) {
-            grantedAt = time.now();
-            holding.add(this);
-            long hold = step.hold() > maxHoldThen ? step.hold() : Math.min(step.hold(), maxHold);
+            waitedUntil = time.now();
+            isHolding = true;
+            long hold = step.hold() > longestThen ? step.hold() : Math.min(step.hold(), maxHold);
             if (hold != UNLIMITED) {
-                time.at(grantedAt + hold, () -> end(permits));
+                time.at(waitedUntil + hold, () -> end(permits));
             }
         }
 
         private void end(HeldPermits permits) {
             permits.release();
-            holding.remove(this);
             count(Outcome.SERVED, null, time.now());
             goOn(0);
         }
@@ -126,16 +132,16 @@ final class Replay {
             if (!(failure instanceof PermitRefusedException refused)) {
                 throw new IllegalStateException(failure);
             }
-            grantedAt = time.now();
-            count(Outcome.REFUSED, refused.reason(), grantedAt);
+            waitedUntil = time.now();
+            count(Outcome.REFUSED, refused.reason(), waitedUntil);
             goOn(session.pauseAfterRefusal());
         }
 
         private void leave() {
-            if (waiting != null && !waiting.isDisposed() && !holding.contains(this)) {
+            if (waiting != null && !waiting.isDisposed() && !isHolding) {
                 waiting.dispose();
-                grantedAt = time.now();
-                count(Outcome.LEFT, null, grantedAt);
+                waitedUntil = time.now();
+                count(Outcome.LEFT, null, waitedUntil);
                 goOn(0);
             }
         }
@@ -150,18 +156,19 @@ final class Replay {
             long pause = session.steps().get(Math.max(1, next)).pause();
             long at = time.now() + Math.max(SHORTEST_PAUSE, Math.max(least, pause));
             if (at < session.end()) {
-                time.at(at, () -> new Request(session, next).ask());
+                time.at(at, () -> new Request(session, next, at).ask());
             }
         }
 
         void count(Outcome outcome, @Nullable RefusalReason refusal, long until) {
+            unanswered.remove(this);
             tally.add(new Visit(
                     session.tenant(),
                     session.requestClass(),
                     step.permits(),
                     askedAt,
-                    grantedAt - askedAt,
-                    until - grantedAt,
+                    waitedUntil - askedAt,
+                    isHolding ? until - waitedUntil : 0,
                     outcome,
                     refusal));
         }

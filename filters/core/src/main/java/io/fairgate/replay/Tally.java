@@ -22,6 +22,7 @@ final class Tally {
         private long requests;
         private int granted;
         private long left;
+        private long waiting;
         private long permitNanos;
         private final Map<RefusalReason, Long> refused = new EnumMap<>(RefusalReason.class);
         private long[] waits = new long[16];
@@ -37,7 +38,14 @@ final class Tally {
             long[] sorted = Arrays.copyOf(waits, granted);
             Arrays.sort(sorted);
             return new TenantUse(
-                    requests, granted, left, refused, permitNanos / 1e9, quantile(sorted, 0.5), quantile(sorted, 0.99));
+                    requests,
+                    granted,
+                    left,
+                    waiting,
+                    refused,
+                    permitNanos / 1e9,
+                    quantile(sorted, 0.5),
+                    quantile(sorted, 0.99));
         }
 
         private static Duration quantile(long[] sorted, double quantile) {
@@ -74,7 +82,10 @@ final class Tally {
         long begin = Math.max(from, visit.waitedUntil());
         long end = Math.min(to, visit.endedAt());
         sums.permitNanos += visit.permits() * Math.max(0, end - begin);
-        if (visit.askedAt() < from || visit.waitedUntil() > to) {
+        if (visit.askedAt() < from || visit.askedAt() > to) {
+            return;
+        } else if (visit.waitedUntil() > to) {
+            sums.waiting++;
             return;
         }
         sums.requests++;

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
-import io.fairgate.permit.RefusalReason;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.replay.Recording.Recorded;
 import io.fairgate.replay.Visit.Outcome;
@@ -110,14 +109,14 @@ class RecordingTest {
         Recorded recorded = recording.read(HOUR);
         assertThat(told(recorded))
                 .containsExactly(
-                        "t2 SERVED at 0, waited 0, held 1",
-                        "t3 SERVED at 2, waited 0, held 1",
-                        "t4 SERVED at 4, waited 0, held 1");
-        assertThat(recorded.to() - recorded.from()).isEqualTo(6 * SECOND);
+                        "t2 SERVED at -1, waited 0, held 1",
+                        "t3 SERVED at 1, waited 0, held 1",
+                        "t4 SERVED at 3, waited 0, held 1");
+        assertThat(recorded.to() - recorded.from()).isEqualTo(5 * SECOND);
     }
 
     @Test
-    void a_hold_that_newer_visits_have_overtaken_is_kept_until_its_end_and_counts_then() {
+    void what_is_forgotten_ended_before_all_that_is_kept() {
         Recording recording = new Recording(3, time);
         EmbeddedPermitPool pool = pool(2, recording);
         HeldPermits longest = take(pool, "long");
@@ -126,18 +125,58 @@ class RecordingTest {
             take(pool, "short").release();
             advance(1);
         }
-        Recorded during = recording.read(HOUR);
-        assertThat(told(during)).hasSize(4).contains("long HOLDS at -8, waited 0, held 11");
+        // The oldest short one that is kept ended at 8 s.
+        assertThat(told(recording.read(HOUR))).hasSize(4).contains("long HOLDS at -8, waited 0, held 11");
         longest.release();
         advance(1);
         take(pool, "short").release();
-        Recorded after = recording.read(HOUR);
-        assertThat(told(after)).hasSize(3).contains("long SERVED at -10, waited 0, held 11");
-        for (int i = 0; i < 3; i++) {
+        // At 10 s, at 11 s, and at 12 s.
+        assertThat(told(recording.read(HOUR)))
+                .containsExactly(
+                        "long SERVED at -10, waited 0, held 11",
+                        "short SERVED at 0, waited 0, held 0",
+                        "short SERVED at 2, waited 0, held 0");
+        for (int i = 0; i < 2; i++) {
             advance(1);
             take(pool, "short").release();
         }
         assertThat(told(recording.read(HOUR))).hasSize(3).noneMatch(visit -> visit.startsWith("long"));
+    }
+
+    @Test
+    void a_hold_that_ended_before_newer_visits_overtook_it_is_kept_as_long_as_it_counts() {
+        Recording recording = new Recording(4, time);
+        EmbeddedPermitPool pool = pool(2, recording);
+        HeldPermits longest = take(pool, "long");
+        for (int second = 1; second <= 5; second++) {
+            advance(1);
+            if (second == 4) {
+                longest.release();
+            } else {
+                take(pool, "short").release();
+            }
+        }
+        assertThat(told(recording.read(HOUR)))
+                .containsExactly(
+                        "long SERVED at -2, waited 0, held 4",
+                        "short SERVED at 0, waited 0, held 0",
+                        "short SERVED at 1, waited 0, held 0",
+                        "short SERVED at 3, waited 0, held 0");
+    }
+
+    @Test
+    void after_a_change_of_the_settings_only_holds_that_go_on_are_left() {
+        Recording recording = new Recording(100, time);
+        EmbeddedPermitPool pool = pool(2, recording);
+        HeldPermits held = take(pool, "long");
+        take(pool, "short").release();
+        advance(1);
+        recording.beginAnew();
+        advance(1);
+        take(pool, "short").release();
+        assertThat(told(recording.read(HOUR)))
+                .containsExactly("long HOLDS at -1, waited 0, held 2", "short SERVED at 1, waited 0, held 0");
+        held.release();
     }
 
     @Test
@@ -192,6 +231,5 @@ class RecordingTest {
         }
         List<Visit> visits = recording.read(HOUR).visits();
         assertThat(visits).hasSize(64).noneMatch(visit -> visit.outcome() == Outcome.HOLDS);
-        assertThat(visits).allMatch(visit -> visit.refusal() == null || visit.refusal() == RefusalReason.MAX_WAIT);
     }
 }

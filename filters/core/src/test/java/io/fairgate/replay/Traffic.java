@@ -80,6 +80,11 @@ final class Traffic {
         return this;
     }
 
+    Traffic arrivals(String tenant, Draw between, Draw hold, double from) {
+        loads.add(new Load(TenantId.of(tenant), 0, between, hold, from, length.toMillis(), null));
+        return this;
+    }
+
     /** What happens under these rules. */
     Recorded under(Rules rules) {
         return under(rules, 1_000_000);
@@ -98,7 +103,7 @@ final class Traffic {
                 time.at(begin, () -> new Client(load, time, pool, random).ask());
             }
             if (load.clients() == 0) {
-                comeByThemselves(load, time, pool, random);
+                time.at((long) (load.from() * 1e6), () -> comeByThemselves(load, time, pool, random));
             }
         }
         time.runUntil(length.toNanos());

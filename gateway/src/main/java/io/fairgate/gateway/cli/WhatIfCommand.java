@@ -71,14 +71,15 @@ public final class WhatIfCommand implements Callable<Integer> {
         } catch (IOException e) {
             return fail("%s cannot be read: %s".formatted(file, e));
         }
-        HttpResponse<String> answer;
+        if (!gateway.isAbsolute() || gateway.getHost() == null) {
+            return fail("--gateway: %s (expected: a URL such as http://localhost:8081)".formatted(gateway));
+        }
         try {
-            answer = ask(policy);
-        } catch (IOException | IllegalArgumentException e) {
+            return print(ask(policy));
+        } catch (IOException e) {
             return fail("%s: no answer: %s (expected: the management port of a gateway, as --gateway)"
                     .formatted(gateway, e));
         }
-        return print(answer);
     }
 
     private HttpResponse<String> ask(String policy) throws IOException, InterruptedException {
@@ -107,6 +108,8 @@ public final class WhatIfCommand implements Callable<Integer> {
             json.path("mistakes")
                     .forEach(mistake -> fail(mistake.asString().replaceFirst("^candidate:", file.toString() + ":")));
             return 1;
+        } else if (answer.statusCode() == 413) {
+            return fail("%s is too large for the gateway (expected: at most 2 MB)".formatted(file));
         } else if (answer.statusCode() != 200 || !json.path("pools").isArray()) {
             return fail("%s: status %d: %s (expected: the management port of a gateway with the endpoint whatif)"
                     .formatted(gateway, answer.statusCode(), answer.body()));

@@ -12,11 +12,17 @@ import tools.jackson.databind.JsonNode;
  */
 record WhatIfTable(JsonNode prediction, String candidate) {
 
-    private static final String ROW = "%-20s %-12s %11s %9s %9s %8s %10s %10s%n";
+    /** The clients of a tenant are in the row below its name, behind two spaces. */
+    private static final int SHORTEST_NAME = "  wait for answers".length();
 
     void print(PrintWriter out) {
         prediction.path("pools").forEach(pool -> print(pool, out));
-        prediction.path("notReplayed").forEach(reason -> out.printf("Not replayed: %s.%n", reason.asString()));
+        print(prediction.path("notReplayed"), "Not replayed: ", out);
+        print(prediction.path("notes"), "Note: ", out);
+    }
+
+    private static void print(JsonNode sentences, String before, PrintWriter out) {
+        sentences.forEach(sentence -> out.printf("%s%s.%n", before, sentence.asString()));
     }
 
     private void print(JsonNode pool, PrintWriter out) {
@@ -29,36 +35,57 @@ record WhatIfTable(JsonNode prediction, String candidate) {
                 pool.path("permits").asInt(),
                 pool.path("candidatePermits").asInt(),
                 candidate);
-        out.printf(ROW, "", "", "permit-time", "requests", "refused", "left", "wait p50", "wait p99");
+        int longest = SHORTEST_NAME;
         for (JsonNode tenant : pool.path("tenants")) {
-            String name = tenant.path("tenant").asString();
-            print(name, "recorded", tenant.path("recorded"), out);
-            String clients = tenant.path("followsAnswers").asBoolean() ? "  wait for answers" : "  come anyway";
-            print(clients, "replayed", tenant.path("replayed"), out);
-            print("", "candidate", tenant.path("candidate"), out);
+            longest = Math.max(longest, tenant.path("tenant").asString().length());
         }
+        Row row = new Row(longest, out);
+        row.print("", "", "permits", "permit-time", "requests", "refused", "left", "waiting", "wait p50", "wait p99");
+        for (JsonNode tenant : pool.path("tenants")) {
+            String clients = "  " + tenant.path("clients").asString().replace('-', ' ');
+            row.print(tenant.path("tenant").asString(), "recorded", tenant.path("recorded"));
+            row.print(clients, "replayed", tenant.path("replayed"));
+            row.print("", "candidate", tenant.path("candidate"));
+            if (tenant.path("otherwise").isObject()) {
+                row.print("", "or else", tenant.path("otherwise"));
+            }
+        }
+        out.println();
+        print(pool.path("notes"), "Note: ", out);
         int others = pool.path("otherTenants").asInt();
-        out.printf(others == 0 ? "%n" : "%d other tenants that use less are not shown.%n%n", others);
-    }
-
-    private static void print(String name, String kind, JsonNode use, PrintWriter out) {
-        long refused = 0;
-        for (JsonNode count : use.path("refused")) {
-            refused += count.asLong();
+        if (others > 0) {
+            out.printf("%d other tenants are not shown.%n", others);
         }
-        out.printf(
-                ROW,
-                name,
-                kind,
-                String.format(Locale.ROOT, "%.1f %%", 100 * use.path("part").asDouble()),
-                use.path("requests").asLong(),
-                refused,
-                use.path("left").asLong(),
-                millis(use.path("waitP50Seconds")),
-                millis(use.path("waitP99Seconds")));
     }
 
-    private static String millis(JsonNode seconds) {
-        return String.format(Locale.ROOT, "%.0f ms", 1e3 * seconds.asDouble());
+    /** @param names the width of the first column */
+    private record Row(int names, PrintWriter out) {
+
+        void print(String name, String kind, JsonNode use) {
+            long refused = 0;
+            for (JsonNode count : use.path("refused")) {
+                refused += count.asLong();
+            }
+            print(
+                    name,
+                    kind,
+                    String.format(Locale.ROOT, "%.1f", use.path("permits").asDouble()),
+                    String.format(Locale.ROOT, "%.1f %%", 100 * use.path("part").asDouble()),
+                    use.path("requests").asLong(),
+                    refused,
+                    use.path("left").asLong(),
+                    use.path("waiting").asLong(),
+                    millis(use.path("waitP50Seconds")),
+                    millis(use.path("waitP99Seconds")));
+        }
+
+        void print(String name, String kind, Object... columns) {
+            out.printf("%-" + names + "s  %-9s", name, kind);
+            out.printf(" %8s %11s %9s %8s %7s %8s %10s %10s%n", columns);
+        }
+
+        private static String millis(JsonNode seconds) {
+            return String.format(Locale.ROOT, "%.0f ms", 1e3 * seconds.asDouble());
+        }
     }
 }

@@ -13,8 +13,8 @@ import org.springframework.web.server.WebFilter;
 @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
 class ManagementAccess {
 
-    /** A policy of 50,000 members. */
-    private static final int LARGEST_BODY = 8 * 1024 * 1024;
+    /** A policy of 20,000 members. */
+    private static final int LARGEST_BODY = 2 * 1024 * 1024;
 
     @Bean
     ManagementRequests managementRequests(ManagementSettings settings) {

@@ -50,23 +50,30 @@ function answer(status, json) {
   }
   return [
     ...json.pools.map(pool),
-    ...json.notReplayed.map((reason) => element('p', {}, `Not replayed: ${reason}.`)),
+    ...sentences('Not replayed: ', json.notReplayed),
+    ...sentences('Note: ', json.notes),
   ];
+}
+
+function sentences(before, all) {
+  return all.map((sentence) => element('p', {}, `${before}${sentence}.`));
 }
 
 function pool(shown) {
   const rows = shown.tenants.flatMap((tenant) => [
     row(tenant.tenant, 'recorded', tenant.recorded),
-    row(tenant.followsAnswers ? 'clients wait for answers' : 'requests come anyway', 'replayed', tenant.replayed),
+    row(`clients: ${tenant.clients.replaceAll('-', ' ')}`, 'replayed', tenant.replayed),
     row('', 'candidate', tenant.candidate),
+    ...(tenant.otherwise === null ? [] : [row('', 'or else', tenant.otherwise)]),
   ]);
-  const others = shown.otherTenants === 0 ? '' : ` ${number(shown.otherTenants)} other tenants use less.`;
+  const others = shown.otherTenants === 0 ? '' : ` ${number(shown.otherTenants)} other tenants are not shown.`;
   return element('div', { class: 'card' },
     element('h3', {}, shown.pool),
     element('p', {}, `${number(shown.requests)} requests in ${time(shown.seconds)}; ${number(shown.permits)} permits, and`
       + ` ${number(shown.candidatePermits)} in the candidate. Trust the candidate's rows as far as the replayed ones agree with the recorded ones.`),
+    ...sentences('Note: ', shown.notes),
     table(`Recorded, replayed under the policy in force, and under the candidate.${others}`,
-      ['tenant', '', 'permit-time', 'requests', 'refused', 'left', 'wait p50', 'wait p99'], rows, 2));
+      ['tenant', '', 'permits', 'permit-time', 'requests', 'refused', 'left', 'waiting', 'wait p50', 'wait p99'], rows, 2));
 }
 
 function row(name, kind, use) {
@@ -74,10 +81,12 @@ function row(name, kind, use) {
   return [
     name,
     kind,
+    number(use.permits, 1),
     percent(use.part),
     number(use.requests),
     number(refused),
     number(use.left),
+    number(use.waiting),
     time(use.waitP50Seconds),
     time(use.waitP99Seconds),
   ];

@@ -14,6 +14,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
@@ -41,6 +42,9 @@ public final class PermitPools implements PolicyParticipant {
     public interface Watch {
         /** Creates the listener for the requests of one pool. */
         PoolListener listenTo(String pool);
+
+        /** The settings or the shares of the pool change now. */
+        default void reconfigured(String pool) {}
 
         /** The policy no longer names the pool, and no request holds its permits or waits in it. */
         void gone(String pool);
@@ -139,9 +143,24 @@ public final class PermitPools implements PolicyParticipant {
     public synchronized void commit(Policy next) {
         Policy before = current;
         currentShares = next.shares();
-        next.pools().forEach((name, settings) -> reconfigure(name, sized(name, settings, next), currentShares));
+        boolean haveOtherShares = haveOtherShares(before, next);
+        next.pools().forEach((name, settings) -> {
+            PermitPool pool = pools.get(name);
+            PoolSettings sized = sized(name, settings, next);
+            if (haveOtherShares || (pool != null && !sized.equals(pool.settings()))) {
+                watch.reconfigured(name);
+            }
+            reconfigure(name, sized, currentShares);
+        });
         current = next;
         leaveUnlessNamed(before);
+    }
+
+    private static boolean haveOtherShares(Policy before, Policy next) {
+        return !before.members().equals(next.members())
+                || !Objects.equals(before.unknown(), next.unknown())
+                || !before.groups().equals(next.groups())
+                || !before.classes().equals(next.classes());
     }
 
     private void reconfigure(String name, PoolSettings settings, TenantShares shares) {
@@ -161,6 +180,7 @@ public final class PermitPools implements PolicyParticipant {
             if (of.equals(upstream) && settings != null && pool != null) {
                 PoolSettings sized = sized(name, settings, policy);
                 if (sized.permits() != pool.settings().permits()) {
+                    watch.reconfigured(name);
                     log.debug("Pool {} has {} permits now.", name, sized.permits());
                     reconfigure(name, sized, currentShares);
                 }

@@ -16,6 +16,12 @@ record RecordedWatch(PermitPools.Watch watch, Recordings recordings) implements 
     }
 
     @Override
+    public void reconfigured(String pool) {
+        recordings.beginAnew(pool);
+        watch.reconfigured(pool);
+    }
+
+    @Override
     public void gone(String pool) {
         recordings.forget(pool);
         watch.gone(pool);

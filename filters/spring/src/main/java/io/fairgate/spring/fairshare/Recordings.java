@@ -35,6 +35,13 @@ public final class Recordings {
         return recording;
     }
 
+    void beginAnew(String pool) {
+        Recording recording = byPool.get(pool);
+        if (recording != null) {
+            recording.beginAnew();
+        }
+    }
+
     void forget(String pool) {
         byPool.remove(pool);
     }

@@ -5,7 +5,6 @@ import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Policy;
 import io.fairgate.replay.Recording;
 import io.fairgate.replay.Recording.Recorded;
-import io.fairgate.replay.TenantUse;
 import io.fairgate.replay.TooManyRequestsException;
 import io.fairgate.replay.WhatIf;
 import io.fairgate.replay.WhatIf.Comparison;
@@ -14,15 +13,13 @@ import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.fairshare.Recordings;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.whatif.Prediction.PoolPrediction;
-import io.fairgate.spring.whatif.Prediction.TenantPrediction;
-import io.fairgate.spring.whatif.Prediction.Use;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.function.Function;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Replays the latest requests of all pools under the policy in force and under another one. Changes nothing. */
@@ -41,98 +38,83 @@ public final class Predictions {
         this.policy = policy;
     }
 
-    /** Blocks for as long as the replays take, which can be seconds. */
+    /** Blocks for as long as the replays take, which can be some seconds for each pool. */
     public Prediction under(Policy candidate, Duration latest) {
+        Policy current = policy.current();
         List<PoolPrediction> predicted = new ArrayList<>();
         List<String> notReplayed = new ArrayList<>();
         for (PermitPool pool : pools.all()) {
             Recording recording = recordings.of(pool.name());
             PoolSettings settings = pools.settingsUnder(candidate, pool.name());
-            String reason = reasonAgainst(pool, recording, settings);
-            if (reason != null || recording == null || settings == null) {
-                notReplayed.add(reason);
-                continue;
+            String reason = reasonAgainst(pool, current, candidate);
+            if (reason == null && recording != null && settings != null) {
+                try {
+                    Rules inForce = new Rules(pool.settings(), current.shares());
+                    Rules other = new Rules(settings, candidate.shares());
+                    predicted.add(prediction(pool.name(), recording.read(latest), inForce, other, candidate));
+                } catch (TooManyRequestsException e) {
+                    reason = e.getMessage();
+                }
             }
-            try {
-                Recorded recorded = recording.read(latest);
-                predicted.add(prediction(pool, recorded, new Rules(settings, candidate.shares())));
-            } catch (TooManyRequestsException | IllegalArgumentException e) {
-                notReplayed.add("pool %s: %s".formatted(pool.name(), e.getMessage()));
+            if (reason != null) {
+                notReplayed.add("pool %s: %s".formatted(pool.name(), reason));
             }
         }
-        return new Prediction(predicted, notReplayed);
+        return new Prediction(predicted, notReplayed, PredictionNotes.of(current, candidate));
     }
 
-    private static @Nullable String reasonAgainst(
-            PermitPool pool, @Nullable Recording recording, @Nullable PoolSettings settings) {
-        if (recording == null) {
-            return "pool %s: nothing is recorded (expected: fairgate.what-if.requests of 1 or more)"
-                    .formatted(pool.name());
+    private @Nullable String reasonAgainst(PermitPool pool, Policy current, Policy candidate) {
+        PoolSettings settings = pools.settingsUnder(candidate, pool.name());
+        if (recordings.of(pool.name()) == null) {
+            return "nothing is recorded (expected: fairgate.what-if.requests of 1 or more)";
         } else if (settings == null) {
-            return "pool %s: the candidate does not have it".formatted(pool.name());
+            return "the candidate does not have it";
         } else if (pool.slice() != null) {
-            return "pool %s: several gateways share it, and each records only its own requests".formatted(pool.name());
+            return "several gateways share it, and each records only its own requests";
+        } else if (!current.enforcement().isOn(pool.name())) {
+            return "it is in a dry run (enforce: false), so its requests do not wait as they would";
+        } else if (!candidate.enforcement().isOn(pool.name())) {
+            return "the candidate does not enforce it";
+        } else if (candidate.shares().reserved() > settings.permits()) {
+            return "its size of now, %d, is less than the %d permits that the candidate reserves"
+                    .formatted(settings.permits(), candidate.shares().reserved());
         }
         return null;
     }
 
-    private PoolPrediction prediction(PermitPool pool, Recorded recorded, Rules candidate) {
-        Rules inForce = new Rules(pool.settings(), policy.current().shares());
+    private static PoolPrediction prediction(
+            String pool, Recorded recorded, Rules inForce, Rules candidate, Policy policy) {
         List<Comparison> all = WhatIf.compare(recorded, inForce, candidate);
-        Shown shown = new Shown(
-                sum(all, Comparison::recorded), sum(all, Comparison::inForce), sum(all, Comparison::candidate));
+        List<Comparison> shown = mostRelevant(all);
+        PredictedUses uses = PredictedUses.of(all, recorded);
         return new PoolPrediction(
-                pool.name(),
-                rounded((recorded.to() - recorded.from()) / 1e9),
+                pool,
+                uses.seconds(),
                 all.stream().mapToLong(one -> one.recorded().requests()).sum(),
                 inForce.pool().permits(),
                 candidate.pool().permits(),
-                all.stream()
-                        .sorted(Comparator.comparingDouble(Predictions::mostUsed)
-                                .reversed())
-                        .limit(TENANTS)
-                        .map(shown::tenant)
-                        .toList(),
-                Math.max(0, all.size() - TENANTS));
+                PredictionNotes.of(recorded, all, policy),
+                shown.stream().map(uses::tenant).toList(),
+                all.size() - shown.size());
     }
 
-    private static double sum(List<Comparison> all, Function<Comparison, TenantUse> which) {
-        return all.stream().mapToDouble(one -> which.apply(one).permitSeconds()).sum();
+    /** Half of them are those that use most; the others are those whose waits grow most, which may use little. */
+    private static List<Comparison> mostRelevant(List<Comparison> all) {
+        Stream<Comparison> most = all.stream()
+                .sorted(Comparator.comparingDouble(Predictions::mostUsed).reversed())
+                .limit(TENANTS / 2);
+        Stream<Comparison> worst = all.stream()
+                .sorted(Comparator.comparing(Predictions::longerWait).reversed());
+        Set<Comparison> shown = new LinkedHashSet<>();
+        Stream.concat(most, worst).takeWhile(one -> shown.size() < TENANTS).forEach(shown::add);
+        return List.copyOf(shown);
     }
 
     private static double mostUsed(Comparison one) {
         return Math.max(one.recorded().permitSeconds(), one.candidate().permitSeconds());
     }
 
-    /** Tenants as they are shown, beside the permit-time of all. */
-    private record Shown(double recorded, double inForce, double candidate) {
-
-        TenantPrediction tenant(Comparison one) {
-            return new TenantPrediction(
-                    one.tenant().value(),
-                    one.followsAnswers(),
-                    use(one.recorded(), recorded),
-                    use(one.inForce(), inForce),
-                    use(one.candidate(), candidate));
-        }
-
-        private static Use use(TenantUse use, double all) {
-            Map<String, Long> refused = new TreeMap<>();
-            use.refused().forEach((reason, count) -> refused.put(reason.label(), count));
-            return new Use(
-                    use.requests(),
-                    use.granted(),
-                    use.left(),
-                    refused,
-                    rounded(use.permitSeconds()),
-                    all == 0 ? 0 : rounded(use.permitSeconds() / all),
-                    rounded(use.waitP50().toNanos() / 1e9),
-                    rounded(use.waitP99().toNanos() / 1e9));
-        }
-    }
-
-    /** To thousandths. */
-    private static double rounded(double value) {
-        return Math.round(value * 1e3) / 1e3;
+    private static Duration longerWait(Comparison one) {
+        return one.candidate().waitP99().minus(one.inForce().waitP99());
     }
 }

@@ -16,7 +16,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
  * {@code POST /actuator/whatif}: what a policy would have done to the requests of the latest minutes. It changes nothing. One call at
- * a time, because each takes a processor for up to some seconds.
+ * a time, because each takes a processor for some seconds.
  */
 @WebEndpoint(id = "whatif")
 public final class WhatIfEndpoint {
@@ -48,19 +48,17 @@ public final class WhatIfEndpoint {
         if (most < 1 || most > MOST_SECONDS) {
             return refused(BAD_REQUEST, "seconds: %d (expected: 1 to %d)".formatted(most, MOST_SECONDS));
         }
-        PolicyFile candidate;
-        try {
-            candidate = PolicyReader.read("candidate", policy);
-        } catch (InvalidPolicyException invalid) {
-            return refused(
-                    UNPROCESSABLE,
-                    invalid.mistakes().stream().map(Mistake::toString).toArray(String[]::new));
-        }
+        // Before the policy is read: reading a large one takes seconds, and more memory than the policy.
         if (!running.tryLock()) {
             return refused(TOO_MANY_REQUESTS, "another replay is running (expected: one at a time)");
         }
         try {
+            PolicyFile candidate = PolicyReader.read("candidate", policy);
             return new WebEndpointResponse<>(predictions.under(candidate.policy(), Duration.ofSeconds(most)));
+        } catch (InvalidPolicyException invalid) {
+            return refused(
+                    UNPROCESSABLE,
+                    invalid.mistakes().stream().map(Mistake::toString).toArray(String[]::new));
         } finally {
             running.unlock();
         }

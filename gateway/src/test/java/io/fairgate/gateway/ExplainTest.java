@@ -74,4 +74,43 @@ class ExplainTest {
         assertThat(decision(refused.json("decision")).path("meanwhile").isNull())
                 .isTrue();
     }
+
+    @Test
+    void a_failure_after_the_wait_is_explained_by_the_wait_and_not_by_its_own_hold() throws Exception {
+        CountDownLatch end = new CountDownLatch(1);
+        both.upstream().on("/fair/held", exchange -> {
+            exchange.await(end);
+            ScriptedUpstream.OK.answer(exchange);
+        });
+        both.upstream().on("/fair/breaks", exchange -> {
+            Thread.sleep(1_500);
+            exchange.reset();
+        });
+        List<CompletableFuture<Answer>> held = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            held.add(Answer.future(both.gateway().url("/fair/held"), "X-Tenant-Id", "a"));
+        }
+        both.gateway().awaitInFlight("pool", 4);
+        CompletableFuture<Answer> victim = Answer.future(both.gateway().url("/fair/breaks"), "X-Tenant-Id", "b");
+        both.gateway().awaitWaiting("pool", 1);
+        Thread.sleep(1_000);
+        end.countDown();
+        held.forEach(CompletableFuture::join);
+        Answer failed = victim.join();
+        assertThat(failed.status()).isEqualTo(502);
+        JsonNode decision = decision(failed.json("decision"));
+        assertThat(decision.path("meanwhile")
+                        .path("holders")
+                        .path(0)
+                        .path("tenant")
+                        .asString())
+                .as("%s", decision)
+                .isEqualTo("a");
+        assertThat(decision.path("meanwhile")
+                        .path("holders")
+                        .path(0)
+                        .path("part")
+                        .asDouble())
+                .isGreaterThan(0.8);
+    }
 }

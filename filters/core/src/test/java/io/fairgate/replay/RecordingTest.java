@@ -216,7 +216,7 @@ class RecordingTest {
                         if (one != null) {
                             held.add(one);
                         }
-                        if (held.size() > 100 || one == null && !held.isEmpty()) {
+                        if (held.size() > 100 || (one == null && !held.isEmpty())) {
                             held.remove(i % held.size()).release();
                         }
                     }

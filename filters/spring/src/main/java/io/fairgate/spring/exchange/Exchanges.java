@@ -24,6 +24,7 @@ public final class Exchanges {
         volatile @Nullable TenantPolicy tenant;
         volatile @Nullable String pool;
         volatile @Nullable Long waited;
+        volatile long waitEndedNanos;
         volatile @Nullable Consumer<HttpHeaders> fields;
         volatile boolean areFieldsAdded;
         volatile boolean areFieldsAddedOnCommit;
@@ -115,7 +116,14 @@ public final class Exchanges {
     }
 
     public static void setWaited(ServerWebExchange exchange, long waitedNanos) {
-        notes(exchange).waited = waitedNanos;
+        Notes notes = notes(exchange);
+        notes.waitEndedNanos = System.nanoTime();
+        notes.waited = waitedNanos;
+    }
+
+    /** When {@link #waited} ended, on the clock of {@link System#nanoTime}; only when it is not null. */
+    public static long waitEndedNanos(ServerWebExchange exchange) {
+        return notes(exchange).waitEndedNanos;
     }
 
     /** How long the request waited for permits, in nanoseconds; null when it was granted none. */

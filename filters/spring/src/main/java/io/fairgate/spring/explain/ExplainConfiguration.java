@@ -2,10 +2,10 @@ package io.fairgate.spring.explain;
 
 import io.fairgate.policy.Policy;
 import io.fairgate.time.MonotonicScheduler;
-import java.time.InstantSource;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import reactor.core.scheduler.Schedulers;
 
 /** Explanations of decisions. */
 @Configuration(proxyBeanMethods = false)
@@ -19,11 +19,11 @@ public class ExplainConfiguration {
 
     @Bean
     UsageSampler fairgateUsageSampler(UsageHistory history, PoolUses pools) {
-        return new UsageSampler(history, pools, InstantSource.system(), MonotonicScheduler.INSTANCE);
+        return new UsageSampler(history, pools, MonotonicScheduler.INSTANCE, Schedulers.boundedElastic());
     }
 
     @Bean
-    Explanations fairgateExplanations(UsageHistory history, UsageSampler sampler, PoolUses pools) {
-        return new Explanations(history, sampler, pools);
+    Explanations fairgateExplanations(UsageHistory history, UsageSampler sampler) {
+        return new Explanations(history, sampler);
     }
 }

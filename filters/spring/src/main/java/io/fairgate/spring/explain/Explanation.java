@@ -7,15 +7,17 @@ import org.jspecify.annotations.Nullable;
  * What a pool was like while a request waited, or in the second in which it was refused at once.
  *
  * @param pool the name of the pool
+ * @param seconds the part of the wait of which that is known; a second for a request that did not wait
  * @param permits the size of the pool at the end
- * @param inFlight permits that were held at the end
- * @param waiting requests that waited at the end
+ * @param inFlight permits that were held at the end: the most of the states around it, up to a second apart
+ * @param waiting requests that waited at the end, in the same way
  * @param tenant the tenant of the request, the last time that it held permits or waited; null when it did not, or was not among those
- *     that did most
+ *     that held most or waited longest
  * @param holders the tenants that held most permit-time meanwhile, the first one most
  */
 public record Explanation(
         String pool,
+        double seconds,
         int permits,
         int inFlight,
         int waiting,
@@ -35,7 +37,7 @@ public record Explanation(
      *
      * @param tenant its id, or {@code _other} for all that have no meters of their own
      * @param permitSeconds the permit-time that it held
-     * @param part that as a part of what all held
+     * @param part that as a part of what all tenants held
      */
     public record Holder(String tenant, double permitSeconds, double part) {}
 }

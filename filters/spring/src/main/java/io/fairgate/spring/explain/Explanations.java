@@ -1,8 +1,6 @@
 package io.fairgate.spring.explain;
 
 import io.fairgate.spring.refusal.DecisionLog.Decision;
-import java.time.Duration;
-import java.time.Instant;
 import reactor.core.publisher.Mono;
 
 /** Explains decisions: what the pool was like while the request waited, and who held its permits. */
@@ -10,23 +8,20 @@ public final class Explanations {
 
     private final UsageHistory history;
     private final UsageSampler sampler;
-    private final PoolUses pools;
 
-    public Explanations(UsageHistory history, UsageSampler sampler, PoolUses pools) {
+    public Explanations(UsageHistory history, UsageSampler sampler) {
         this.history = history;
         this.sampler = sampler;
-        this.pools = pools;
     }
 
-    /** Empty for a decision without a pool, and for one that is older than what is kept. */
+    /** Empty for a decision without a pool, and for one that is older than what is kept. Takes a tenth of a second. */
     public Mono<Explanation> of(Decision decision) {
         String pool = decision.pool();
         if (pool == null) {
             return Mono.empty();
         }
-        String tenant = decision.tenant();
-        String tag = tenant == null ? null : pools.tagOf(tenant);
-        Instant from = decision.at().minus(Duration.ofNanos(Math.round(1e9 * decision.waitedSeconds())));
-        return sampler.sample().then(Mono.fromSupplier(() -> history.explain(pool, tag, from, decision.at())));
+        long to = decision.waitEndedNanos();
+        long from = to - Math.round(1e9 * decision.waitedSeconds());
+        return sampler.sampleSoon().then(Mono.fromSupplier(() -> history.explain(pool, decision.tenant(), from, to)));
     }
 }

@@ -10,12 +10,9 @@ import java.util.Map;
  * @param permits the size of the pool
  * @param inFlight permits held
  * @param waiting requests that wait
- * @param tenants those that hold permits, wait or still owe, by the tag that they have in meters
- * @param permitSeconds the permit-time used since the start, by tag: permits times the seconds for which they were held
+ * @param tenants those that hold permits, wait or still owe
+ * @param permitSeconds the permit-time used since the start, by the tag that tenants have in meters: permits times the seconds for which
+ *     they were held
  */
 public record PoolUse(
-        int permits,
-        int inFlight,
-        int waiting,
-        Map<String, List<TenantStatus>> tenants,
-        Map<String, Double> permitSeconds) {}
+        int permits, int inFlight, int waiting, List<TenantStatus> tenants, Map<String, Double> permitSeconds) {}

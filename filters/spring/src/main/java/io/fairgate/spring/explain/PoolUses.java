@@ -6,9 +6,6 @@ import reactor.core.publisher.Mono;
 /** Reads the state of all pools. */
 public interface PoolUses {
 
-    /** The state of each pool, by name; empty while tenants change their tags. Does not error. */
+    /** The state of each pool, by name; empty while tenants change their tags. */
     Mono<Map<String, PoolUse>> now();
-
-    /** The tag that a tenant has in meters, by its id. */
-    String tagOf(String tenant);
 }

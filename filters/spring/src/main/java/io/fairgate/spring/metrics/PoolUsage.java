@@ -135,11 +135,6 @@ final class PoolUsage implements PoolUses {
         return tenant.held().toNanos() / 1e9;
     }
 
-    @Override
-    public String tagOf(String tenant) {
-        return meters.series().tagNow(TenantId.of(tenant));
-    }
-
     /** Empty while tenants change their tags, because the parts would not fit together. */
     @Override
     public Mono<Map<String, PoolUse>> now() {
@@ -171,7 +166,7 @@ final class PoolUsage implements PoolUses {
         Map<String, List<TenantStatus>> byTag = byTag(status);
         byTag.forEach((tag, tenants) -> seconds.merge(
                 tag, tenants.stream().mapToDouble(PoolUsage::seconds).sum(), Double::sum));
-        return new PoolUse(status.permits(), status.inFlight(), status.waiting(), byTag, seconds);
+        return new PoolUse(status.permits(), status.inFlight(), status.waiting(), status.tenants(), seconds);
     }
 
     private Map<String, List<TenantStatus>> byTag(PoolStatus status) {

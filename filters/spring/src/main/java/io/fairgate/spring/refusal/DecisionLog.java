@@ -1,5 +1,6 @@
 package io.fairgate.spring.refusal;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -35,6 +36,7 @@ public final class DecisionLog {
      * @param route the route that it took; null when it took none
      * @param pool the pool of the route; null when it has none, or the tenant is not known
      * @param waitedSeconds how long it waited for permits of the pool; 0 when it did not
+     * @param waitEndedNanos when that wait ended, or when it was decided if it did not wait, on the clock of {@link System#nanoTime}
      * @param path without the query, which may hold secrets
      * @param cause what went wrong with the upstream; null otherwise
      * @param quotas the names of the quotas that refused, or would have; empty when none did
@@ -52,6 +54,7 @@ public final class DecisionLog {
             @Nullable String route,
             @Nullable String pool,
             double waitedSeconds,
+            @JsonIgnore long waitEndedNanos,
             String path,
             @Nullable String cause,
             List<String> quotas,

@@ -40,7 +40,7 @@ public record Decisions(
      * @param peer the address of the connection; null when it is not known
      * @param route null when it has none
      * @param pool the pool of the route; null when it has none, or the tenant is not known
-     * @param waitedNanos how long it waited for permits that it was granted; null when it was granted none
+     * @param waited its wait for permits that it was granted; null when it was granted none
      * @param decisions the decisions about it so far
      */
     public record Origin(
@@ -49,10 +49,24 @@ public record Decisions(
             @Nullable String peer,
             @Nullable String route,
             @Nullable String pool,
-            @Nullable Long waitedNanos,
+            @Nullable Wait waited,
             HttpMethod method,
             String path,
             List<Decision> decisions) {}
+
+    /**
+     * A wait for permits.
+     *
+     * @param nanos how long it took
+     * @param endedNanos when it ended, on the clock of {@link System#nanoTime}
+     */
+    public record Wait(long nanos, long endedNanos) {
+
+        static @Nullable Wait of(ServerWebExchange exchange) {
+            Long nanos = Exchanges.waited(exchange);
+            return nanos == null ? null : new Wait(nanos, Exchanges.waitEndedNanos(exchange));
+        }
+    }
 
     public Origin origin(ServerWebExchange exchange) {
         Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
@@ -62,7 +76,7 @@ public record Decisions(
                 ClientConnection.peerText(exchange),
                 route == null ? null : route.getId(),
                 Exchanges.pool(exchange),
-                Exchanges.waited(exchange),
+                Wait.of(exchange),
                 exchange.getRequest().getMethod(),
                 exchange.getRequest().getPath().value(),
                 Decisions.of(exchange));
@@ -100,6 +114,7 @@ public record Decisions(
 
     private Decided note(Origin request, Refusal refusal, Throwable failure, boolean enforced) {
         RefusedException refused = failure instanceof RefusedException own ? own : null;
+        Wait wait = wait(request, failure);
         Decision decision = new Decision(
                 DecisionLog.newId(),
                 clock.instant(),
@@ -111,7 +126,8 @@ public record Decisions(
                 request.peer(),
                 request.route(),
                 request.pool(),
-                waitedNanos(request, failure) / 1e9,
+                wait.nanos() / 1e9,
+                wait.endedNanos(),
                 request.path(),
                 refusal.isFailure() ? failure.toString() : null,
                 refused == null ? List.of() : refused.quotas(enforced),
@@ -126,12 +142,11 @@ public record Decisions(
         return new Decided(refusal, decision);
     }
 
-    private static long waitedNanos(Origin request, Throwable failure) {
-        if (failure instanceof PermitRefusedException refused) {
-            return refused.waited().toNanos();
-        }
-        Long waited = request.waitedNanos();
-        return waited == null ? 0 : waited;
+    private static Wait wait(Origin request, Throwable failure) {
+        Wait waited = request.waited();
+        return failure instanceof PermitRefusedException refused
+                ? new Wait(refused.waited().toNanos(), System.nanoTime())
+                : waited == null ? new Wait(0, System.nanoTime()) : waited;
     }
 
     /** @param key the id of the digest of the API key in the request; null when there is none */

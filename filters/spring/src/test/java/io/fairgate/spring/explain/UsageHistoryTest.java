@@ -8,7 +8,6 @@ import io.fairgate.spring.explain.Explanation.Standing;
 import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,13 +19,14 @@ import org.junit.jupiter.api.Test;
 /** Who held the permits between two moments, of states that the test adds. */
 class UsageHistoryTest {
 
-    private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+    /** The clock may begin anywhere. */
+    private static final long START = -1_000_000_000_000L;
 
     private final UsageHistory history = new UsageHistory();
     private final Map<String, Double> used = new TreeMap<>();
 
-    private static Instant at(double seconds) {
-        return START.plusNanos(Math.round(seconds * 1e9));
+    private static long at(double seconds) {
+        return START + Math.round(seconds * 1e9);
     }
 
     private static TenantStatus waiting(String tenant, int inFlight, int waiting, double share, double oldest) {
@@ -44,11 +44,7 @@ class UsageHistoryTest {
     }
 
     private static PoolUse use(Map<String, Double> used, TenantStatus... tenants) {
-        Map<String, List<TenantStatus>> byTag = new HashMap<>();
-        for (TenantStatus tenant : tenants) {
-            byTag.put(tenant.tenant().value(), List.of(tenant));
-        }
-        return new PoolUse(4, 3, tenants.length, byTag, Map.copyOf(used));
+        return new PoolUse(4, 3, tenants.length, List.of(tenants), Map.copyOf(used));
     }
 
     /** So much permit-time more than in the state before. */
@@ -73,10 +69,10 @@ class UsageHistoryTest {
 
     @Test
     void the_permit_time_of_the_time_in_between_counts() {
-        add(0, Map.of("before", 100.0));
+        add(0, Map.of("before", 3.0));
         add(1, Map.of("a", 1.0, "b", 3.0));
         add(2, Map.of("a", 2.0));
-        add(3, Map.of("after", 100.0));
+        add(3, Map.of("after", 3.0));
 
         List<Holder> all = holders(0, 2);
         assertThat(all).hasSize(2);
@@ -105,12 +101,13 @@ class UsageHistoryTest {
         assertThat(explanation.tenant()).isEqualTo(new Standing(1, 2, 2.0, 3));
         assertThat(explanation.permits()).isEqualTo(4);
         assertThat(explanation.inFlight()).isEqualTo(3);
-        assertThat(explanation.waiting()).isZero();
+        assertThat(explanation.waiting()).as("the most of both ends").isEqualTo(2);
+        assertThat(explanation.seconds()).isEqualTo(2);
         assertThat(Objects.requireNonNull(explain("stranger", 0, 2)).tenant()).isNull();
     }
 
     @Test
-    void what_was_not_seen_cannot_be_explained() {
+    void a_time_without_states_cannot_be_explained() {
         assertThat(explain("a", 0, 1)).isNull();
         add(5, Map.of());
         add(6, Map.of("a", 1.0));
@@ -143,13 +140,14 @@ class UsageHistoryTest {
         Map<String, Double> more = new HashMap<>();
         TenantStatus[] waiting = new TenantStatus[30];
         for (int i = 0; i < 30; i++) {
-            more.put("holder" + i, 1.0 + i);
+            more.put("holder" + i, (1.0 + i) / 465);
             waiting[i] = waiting("waiter" + i, 0, 1, 1, 1 + i);
         }
         add(0, Map.of());
         add(1, more, waiting);
-        assertThat(holders(0, 1)).hasSize(UsageHistory.TENANTS);
-        assertHeld(holders(0, 1).get(0), "holder29", 30, 30.0 / (21 + 22 + 23 + 24 + 25 + 26 + 27 + 28 + 29 + 30));
+        assertThat(holders(0, 1)).hasSize(UsageInterval.TENANTS);
+        // A part of what all 30 held, not only of what the ten held.
+        assertHeld(holders(0, 1).get(0), "holder29", 30.0 / 465, 30.0 / 465);
         assertThat(Objects.requireNonNull(explain("waiter29", 0, 1)).tenant()).isNotNull();
         assertThat(Objects.requireNonNull(explain("waiter0", 0, 1)).tenant()).isNull();
     }
@@ -166,10 +164,10 @@ class UsageHistoryTest {
 
     @Test
     void the_oldest_are_dropped_when_there_is_no_room() {
-        int intervals = UsageHistory.MOST_ROWS / UsageHistory.TENANTS;
+        int intervals = UsageHistory.MOST_ROWS / UsageInterval.TENANTS;
         Map<String, Double> more = new HashMap<>();
-        for (int i = 0; i < UsageHistory.TENANTS; i++) {
-            more.put("holder" + i, 1.0);
+        for (int i = 0; i < UsageInterval.TENANTS; i++) {
+            more.put("holder" + i, 0.01);
         }
         for (int i = 0; i <= intervals; i++) {
             add(i / 10.0, more);
@@ -178,8 +176,48 @@ class UsageHistoryTest {
         add((intervals + 1) / 10.0, more);
         assertThat(explain("a", 0, 0.1)).isNull();
         assertThat(explain("a", 0.1, 0.2)).isNotNull();
-        // Nothing was used: that takes no room.
-        add((intervals + 2) / 10.0, Map.of());
-        assertThat(explain("a", 0.1, 0.2)).isNotNull();
+    }
+
+    @Test
+    void a_second_without_requests_is_explained_by_no_holders() {
+        add(0, Map.of());
+        add(1, Map.of());
+        Explanation idle = Objects.requireNonNull(explain("a", 0.5, 0.5));
+        assertThat(idle.holders()).isEmpty();
+        assertThat(idle.permits()).isEqualTo(4);
+        assertThat(idle.seconds()).isEqualTo(1);
+    }
+
+    @Test
+    void how_much_of_the_wait_is_known_is_told() {
+        add(10, Map.of());
+        add(11, Map.of("a", 1.0));
+        assertThat(Objects.requireNonNull(explain("a", 5, 20)).seconds()).isEqualTo(1);
+    }
+
+    @Test
+    void a_tenant_that_is_idle_at_the_end_is_shown_as_it_was_before() {
+        add(0, Map.of());
+        add(1, Map.of("a", 1.0), waiting("a", 1, 5, 2.0, 0.7));
+        add(2, Map.of("a", 0.5));
+        assertThat(Objects.requireNonNull(explain("a", 0.5, 2)).tenant()).isEqualTo(new Standing(1, 5, 2.0, 3));
+    }
+
+    @Test
+    void a_hold_that_one_state_has_missed_counts_only_once() {
+        add(0, Map.of("long", 600.0));
+        history.add(at(1), Map.of("pool", use(Map.of("long", 0.0))));
+        history.add(at(2), Map.of("pool", use(Map.of("long", 601.0))));
+        assertHeld(holders(0, 2).get(0), "long", 1, 1);
+    }
+
+    @Test
+    void an_interval_has_no_more_permit_time_than_the_pool_can_have_given() {
+        add(0, Map.of());
+        add(1, Map.of("a", 2.0));
+        // A member was removed: its holds count as those of all others now, with all of their time.
+        add(2, Map.of("_other", 54.0, "b", 2.0));
+        double all = holders(1, 2).stream().mapToDouble(Holder::permitSeconds).sum();
+        assertThat(all).isLessThanOrEqualTo(4 * 1.06);
     }
 }

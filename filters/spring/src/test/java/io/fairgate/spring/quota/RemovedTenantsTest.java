@@ -90,6 +90,7 @@ class RemovedTenantsTest {
                 null,
                 null,
                 0,
+                0,
                 "/",
                 null,
                 List.of(),

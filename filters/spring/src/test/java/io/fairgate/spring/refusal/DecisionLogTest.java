@@ -30,6 +30,7 @@ class DecisionLogTest {
                 null,
                 null,
                 0,
+                0,
                 path,
                 null,
                 List.of(),

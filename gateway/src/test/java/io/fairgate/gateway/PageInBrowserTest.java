@@ -24,7 +24,9 @@ class PageInBrowserTest {
 
     private static final String POLICY = TestPolicy.onePool("http://UPSTREAM", "permits: 4, max-wait: 1500ms")
             .replace("a: { plan", "noisy: { plan")
-            .replace("b: { plan", "quiet: { plan");
+            .replace("b: { plan", "quiet: { plan")
+            .replace("id: plain", "id: \"<img src=x>\"")
+            .replace("Path=/plain/**", "Path=/odd/**");
 
     @RegisterExtension
     final GatewayAndUpstream both = new GatewayAndUpstream();
@@ -118,7 +120,7 @@ class PageInBrowserTest {
         browser.type("#filter-tenant", "noisy");
         eventually("#refusals", "No refusal matches.");
         browser.type("#filter-tenant", "qui");
-        eventually("#refusals", id);
+        eventually("#refusals tbody", id);
         browser.click("#refusals button");
         eventually("#explanation", "503 max-wait");
         browser.type("#decision-id", "0000000000000000");
@@ -147,7 +149,7 @@ class PageInBrowserTest {
     @Test
     void it_says_that_the_gateway_is_away_and_goes_on_when_it_is_back() {
         both.gateway().close();
-        eventually("#connection", "The gateway does not answer");
+        eventually("#connection", "The gateway does not answer. What is shown is old.");
         startGateway();
         eventually("#connection", "Live");
         SteadyLoad load = demo();
@@ -156,13 +158,16 @@ class PageInBrowserTest {
     }
 
     @Test
-    void what_a_client_sends_is_text_and_scripts_of_others_do_not_run() {
-        String hostile = "/fair/%3Cimg%20src=x%20onerror=%22window.hacked=1%22%3E";
-        Answer refused = both.ask(hostile, "X-Tenant-Id", "unknown");
+    void names_are_text_and_scripts_of_others_do_not_run() {
+        Answer refused = both.ask("/odd/x", "X-Tenant-Id", "unknown");
         assertThat(refused.status()).isEqualTo(403);
         browser.type("#decision-id", refused.json("decision"));
         browser.click("#lookup button");
-        eventually("#explanation", "403 unknown");
+        eventually("#explanation", "403 unknown", "named the tenant unknown", "on the route <img src=x>");
+        eventually("#refusals", "<img src=x>");
+        assertThat(browser.run("return document.querySelectorAll('img').length").asInt())
+                .isZero();
+        assertNothingSaid();
         browser.run("""
                 const script = document.createElement('script');
                 script.textContent = 'window.hacked = 1';
@@ -175,6 +180,50 @@ class PageInBrowserTest {
                 assertThat(browser.console()).isNotEmpty().allMatch(said -> said.contains("Content Security Policy")));
         assertThat(browser.run("return window.hacked === undefined").asBoolean())
                 .isTrue();
+    }
+
+    @Test
+    void a_selection_and_the_focus_outlive_the_next_numbers() {
+        SteadyLoad load = demo();
+        eventually("#all-pools tbody", "noisy", "quiet");
+        browser.run("""
+                const name = [...document.querySelectorAll('tbody th span')].find(e => e.textContent === 'quiet');
+                getSelection().selectAllChildren(name);
+                document.querySelector('.card .scroll').focus();
+                window.focused = 0;
+                document.addEventListener('focusin', () => window.focused++);
+                """);
+        String at = browser.text("#at");
+        RunningGateway.eventually(() -> assertThat(browser.text("#at")).isNotEqualTo(at));
+        String next = browser.text("#at");
+        RunningGateway.eventually(() -> assertThat(browser.text("#at")).isNotEqualTo(next));
+        assertThat(browser.run("return String(getSelection())").asString()).isEqualTo("quiet");
+        assertThat(browser.run("return document.activeElement.className + window.focused")
+                        .asString())
+                .isEqualTo("scroll0");
+        load.end();
+    }
+
+    @Test
+    void a_page_that_is_hidden_leaves_its_connection_to_others() {
+        browser.run("""
+                window.sources = 0;
+                const real = window.EventSource;
+                window.EventSource = function (url) { window.sources++; return new real(url); };
+                window.EventSource.CLOSED = real.CLOSED;
+                """);
+        hide(true);
+        String at = browser.text("#at");
+        hide(false);
+        RunningGateway.eventually(() -> assertThat(browser.text("#at")).isNotEqualTo(at));
+        assertThat(browser.run("return window.sources").asInt()).isOne();
+    }
+
+    private void hide(boolean isHidden) {
+        browser.run(
+                "Object.defineProperty(document, 'hidden', { configurable: true, value: arguments[0] });"
+                        + " document.dispatchEvent(new Event('visibilitychange'))",
+                isHidden);
     }
 
     /** In light and dark, on a desk and on a phone. */

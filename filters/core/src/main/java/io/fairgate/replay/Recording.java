@@ -137,12 +137,15 @@ public final class Recording implements PoolListener {
         public Map<TenantId, TenantUse> uses() {
             return Tally.of(this);
         }
-
-        /** What all tenants together got between the two times. */
-        public TenantUse all() {
-            return Tally.ofAll(this);
-        }
     }
+
+    /**
+     * What tenants got just now: of requests whose wait has ended, when it ended.
+     *
+     * @param seconds how long the time is
+     * @param all all tenants together
+     */
+    public record Latest(double seconds, Map<TenantId, TenantUse> tenants, TenantUse all) {}
 
     /**
      * @param size how many visits are kept that have ended
@@ -226,6 +229,14 @@ public final class Recording implements PoolListener {
                 .toList();
         long longestWait = visits.stream().mapToLong(Visit::waited).max().orElse(0);
         return new Recorded(from, Math.max(now - longestWait, from + (now - from) / 2), visits);
+    }
+
+    /** What tenants got in the latest time, until now: of as much as is kept, and at most of {@code most}. */
+    public Latest latest(Duration most) {
+        Recorded recorded = read(most);
+        Recorded untilNow = new Recorded(recorded.from(), now(), recorded.visits());
+        return new Latest(
+                (untilNow.to() - untilNow.from()) / 1e9, Tally.of(untilNow, false), Tally.ofAll(untilNow, false));
     }
 
     private static Duration shorter(Duration a, Duration b) {

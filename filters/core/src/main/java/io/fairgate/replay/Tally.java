@@ -16,6 +16,9 @@ final class Tally {
 
     private final long from;
     private final long to;
+    /** Whether requests count when they ask; otherwise they count when their wait ends. */
+    private final boolean countsAsks;
+
     private final Map<TenantId, Sums> byTenant = new HashMap<>();
 
     private static final class Sums {
@@ -55,20 +58,29 @@ final class Tally {
     }
 
     Tally(long from, long to) {
+        this(from, to, true);
+    }
+
+    Tally(long from, long to, boolean countsAsks) {
         this.from = from;
         this.to = to;
+        this.countsAsks = countsAsks;
     }
 
     /** The sums of a recording, by tenant. */
     static Map<TenantId, TenantUse> of(Recorded recorded) {
-        Tally tally = new Tally(recorded.from(), recorded.to());
+        return of(recorded, true);
+    }
+
+    static Map<TenantId, TenantUse> of(Recorded recorded, boolean countsAsks) {
+        Tally tally = new Tally(recorded.from(), recorded.to(), countsAsks);
         recorded.visits().forEach(tally::add);
         return tally.uses();
     }
 
     /** The sums of a recording, over all tenants. */
-    static TenantUse ofAll(Recorded recorded) {
-        Tally tally = new Tally(recorded.from(), recorded.to());
+    static TenantUse ofAll(Recorded recorded, boolean countsAsks) {
+        Tally tally = new Tally(recorded.from(), recorded.to(), countsAsks);
         Sums all = new Sums();
         recorded.visits().forEach(visit -> tally.add(visit, all));
         return all.use();
@@ -82,7 +94,8 @@ final class Tally {
         long begin = Math.max(from, visit.waitedUntil());
         long end = Math.min(to, visit.endedAt());
         sums.permitNanos += visit.permits() * Math.max(0, end - begin);
-        if (visit.askedAt() < from || visit.askedAt() > to) {
+        long counted = countsAsks ? visit.askedAt() : visit.waitedUntil();
+        if (counted < from || counted > to) {
             return;
         } else if (visit.waitedUntil() > to) {
             sums.waiting++;

@@ -114,7 +114,8 @@ public final class DemoCommand implements Callable<Integer> {
                     "%nStill serving; stop it with Ctrl-C. Try:%n%n"
                             + "  curl -i -H 'X-Tenant-Id: quiet' %1$s/fair/hello%n"
                             + "  curl -i -H 'X-Tenant-Id: limited' %1$s/fair/hello    # its quota is 3 requests in 10 s%n"
-                            + "  curl %2$s/actuator/pools                            # permits in use, by tenant%n",
+                            + "  curl %2$s/actuator/pools                            # permits in use, by tenant%n%n"
+                            + "%2$s/ in a browser shows who holds the permits and who waits.%n",
                     url, "http://127.0.0.1:" + gateway.getEnvironment().getProperty("local.management.port"));
             out.flush();
         }

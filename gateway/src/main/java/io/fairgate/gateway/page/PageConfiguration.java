@@ -1,9 +1,11 @@
 package io.fairgate.gateway.page;
 
 import io.fairgate.gateway.start.Version;
+import io.fairgate.spring.actuator.PoolsEndpoint;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.fairshare.Recordings;
 import io.fairgate.time.MonotonicScheduler;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointProperties;
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextType;
@@ -14,9 +16,10 @@ import org.springframework.web.reactive.function.server.ServerResponse;
 import reactor.core.scheduler.Schedulers;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The operator's page, on a management port of its own. */
+/** The operator's page, on a management port of its own: it shows pools, so only if that endpoint is exposed. */
 @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
 @ConditionalOnProperty(name = "fairgate.management.page", matchIfMissing = true)
+@ConditionalOnAvailableEndpoint(endpoint = PoolsEndpoint.class)
 class PageConfiguration {
 
     @Bean
@@ -25,19 +28,13 @@ class PageConfiguration {
     }
 
     @Bean
-    PageStream pageStream(
-            PermitPools pools,
-            Recordings recordings,
-            PoolHistory history,
-            WebEndpointProperties endpoints,
-            JsonMapper json) {
-        PageStates states = new PageStates(
-                pools, recordings, history, Version.text(), endpoints.getBasePath(), Schedulers.boundedElastic());
+    PageStream pageStream(PermitPools pools, Recordings recordings, PoolHistory history, JsonMapper json) {
+        PageStates states = new PageStates(pools, recordings, history, Schedulers.boundedElastic());
         return new PageStream(states.states(), json);
     }
 
     @Bean
-    RouterFunction<ServerResponse> operatorsPage(PageStream stream) {
-        return new PageFiles().routes().andRoute(PageStream.REQUEST, stream);
+    RouterFunction<ServerResponse> operatorsPage(PageStream stream, WebEndpointProperties endpoints) {
+        return new PageFiles(Version.text(), endpoints.getBasePath()).routes().andRoute(PageStream.REQUEST, stream);
     }
 }

@@ -1,5 +1,7 @@
 package io.fairgate.gateway.page;
 
+import io.fairgate.gateway.http.Bytes;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.http.CacheControl;
@@ -7,6 +9,7 @@ import org.springframework.http.MediaType;
 import org.springframework.web.reactive.function.server.RouterFunction;
 import org.springframework.web.reactive.function.server.RouterFunctions;
 import org.springframework.web.reactive.function.server.ServerResponse;
+import org.springframework.web.util.HtmlUtils;
 
 /** The files of the page, and the header fields that keep a browser from loading anything else. */
 final class PageFiles {
@@ -24,25 +27,35 @@ final class PageFiles {
             "page.css", CSS,
             "page.js", SCRIPT,
             "dom.js", SCRIPT,
+            "endpoints.js", SCRIPT,
+            "format.js", SCRIPT,
+            "rows.js", SCRIPT,
             "pools.js", SCRIPT,
             "decisions.js", SCRIPT,
             "what-if.js", SCRIPT,
             "icon.svg", IMAGE);
+
+    private final String page;
+
+    /** @param actuator the path of the endpoints, below the same base path as the page */
+    PageFiles(String version, String actuator) {
+        page = new String(Bytes.beside(PageFiles.class, "page.html"), StandardCharsets.UTF_8)
+                .replace("VERSION", HtmlUtils.htmlEscape(version))
+                .replace("ACTUATOR", HtmlUtils.htmlEscape(actuator.replaceFirst("^/", "")));
+    }
 
     RouterFunction<ServerResponse> routes() {
         RouterFunctions.Builder routes = RouterFunctions.route()
                 .GET(
                         "/",
                         request ->
-                                secured(ServerResponse.ok()).contentType(HTML).bodyValue(file("page.html")));
+                                secured(ServerResponse.ok()).contentType(HTML).bodyValue(page));
         FILES.forEach((name, type) -> routes.GET(
                 "/page/" + name,
-                request -> secured(ServerResponse.ok()).contentType(type).bodyValue(file(name))));
+                request -> secured(ServerResponse.ok())
+                        .contentType(type)
+                        .bodyValue(new ClassPathResource(name, PageFiles.class))));
         return routes.build();
-    }
-
-    private static ClassPathResource file(String name) {
-        return new ClassPathResource(name, PageFiles.class);
     }
 
     /** A new version of the program has new files, so none is kept without asking. */

@@ -5,22 +5,18 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What the page shows at one moment.
- *
- * @param actuator the path of the endpoints
- */
-record PageState(Instant at, String version, String actuator, List<PoolState> pools) {
+/** What the page shows at one moment. */
+record PageState(Instant at, List<PoolState> pools) {
 
     /**
      * One pool. Without its backend only its name is known.
      *
      * @param isLost whether the backend of the pool cannot be reached
-     * @param usedPart the permit-time used in the latest minute, as a part of what the pool had
-     * @param minute what its requests got in the latest minute; null when nothing is recorded
-     * @param inFlightBefore permits in flight in each of the latest seconds, the oldest first
+     * @param latest what its requests got just now; null when nothing is recorded
+     * @param inFlightBefore permits in flight in each of the latest seconds, the oldest first; -1 while the backend was lost
      * @param waitingBefore the same for requests that wait
-     * @param tenants those that hold permits, wait, owe, or asked in the latest minute: the worst off first
+     * @param holders the tenants that hold most permits
+     * @param tenants those that hold permits, wait, owe, or asked just now: the worst off first
      * @param otherTenants how many are not shown
      */
     record PoolState(
@@ -29,40 +25,64 @@ record PageState(Instant at, String version, String actuator, List<PoolState> po
             int permits,
             int inFlight,
             int waiting,
-            @Nullable Minute minute,
-            @Nullable Double usedPart,
+            @Nullable Use latest,
             List<Integer> inFlightBefore,
             List<Integer> waitingBefore,
+            List<Holder> holders,
             List<TenantState> tenants,
             int otherTenants) {}
+
+    /** A tenant that holds permits. */
+    record Holder(String tenant, int permits) {}
 
     /**
      * One tenant in a pool.
      *
-     * @param share permits that it is entitled to now
-     * @param usedPermits permits that it held on average in the latest minute; null when nothing is recorded
+     * @param share permits that it is entitled to now; 0 when it wants none
+     * @param latest what it got just now; null when it did not ask, or nothing is recorded
      */
     record TenantState(
             String tenant,
             @Nullable String group,
             double share,
-            @Nullable Double usedPermits,
             int inFlight,
             int waiting,
             double oldestWaitSeconds,
             double lagPermitSeconds,
-            @Nullable Minute minute) {}
+            @Nullable Use latest) {
+
+        /** How long its share takes to give what it is behind by. */
+        double behindSeconds() {
+            return lagPermitSeconds <= 0 ? 0 : lagPermitSeconds / Math.max(share, 0.01);
+        }
+
+        long refused() {
+            return latest == null
+                    ? 0
+                    : latest.refused().values().stream()
+                            .mapToLong(count -> count)
+                            .sum();
+        }
+
+        double usedPermits() {
+            return latest == null ? 0 : latest.permits();
+        }
+    }
 
     /**
-     * What requests got in the latest minute.
+     * What requests got in the latest minute, or in as much of it as is recorded.
      *
+     * @param seconds how long that is
+     * @param requests whose wait has ended in that time
      * @param refused by reason
+     * @param permits that were held on average
      */
-    record Minute(
+    record Use(
+            double seconds,
             long requests,
-            long granted,
             long left,
             Map<String, Long> refused,
+            double permits,
             double waitP50Seconds,
             double waitP99Seconds) {}
 }

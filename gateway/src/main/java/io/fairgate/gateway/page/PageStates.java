@@ -1,12 +1,14 @@
 package io.fairgate.gateway.page;
 
-import io.fairgate.gateway.page.PageState.Minute;
+import io.fairgate.gateway.page.PageState.Holder;
 import io.fairgate.gateway.page.PageState.PoolState;
 import io.fairgate.gateway.page.PageState.TenantState;
+import io.fairgate.gateway.page.PageState.Use;
+import io.fairgate.gateway.page.PoolHistory.Point;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.replay.Recording;
-import io.fairgate.replay.Recording.Recorded;
+import io.fairgate.replay.Recording.Latest;
 import io.fairgate.replay.TenantUse;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.fairshare.Recordings;
@@ -28,45 +30,29 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Reads what the page shows, once a second while at least one page is open. The latest minute of each pool is summed up every five
- * seconds, because that looks at each request.
+ * Reads what the page shows, once a second while at least one page is open. What requests got just now is summed up every five seconds,
+ * because that looks at each request.
  */
 final class PageStates {
 
     /** Rows of one pool. */
     static final int TENANTS = 100;
 
+    private static final int HOLDERS = 12;
     private static final Duration EVERY = Duration.ofSeconds(1);
     private static final Duration MINUTE = Duration.ofMinutes(1);
-    private static final int TICKS_OF_A_MINUTE = 5;
+    private static final int TICKS_OF_A_SUM = 5;
 
     private final PermitPools pools;
     private final Recordings recordings;
     private final PoolHistory history;
-    private final String version;
-    private final String actuator;
     private final Flux<PageState> states;
     private Map<String, Latest> latest = Map.of();
 
-    /**
-     * What the tenants of a pool got in the latest minute.
-     *
-     * @param seconds how long that was
-     */
-    private record Latest(double seconds, Map<TenantId, TenantUse> uses, TenantUse all) {}
-
-    PageStates(
-            PermitPools pools,
-            Recordings recordings,
-            PoolHistory history,
-            String version,
-            String actuator,
-            Scheduler blocking) {
+    PageStates(PermitPools pools, Recordings recordings, PoolHistory history, Scheduler blocking) {
         this.pools = pools;
         this.recordings = recordings;
         this.history = history;
-        this.version = version;
-        this.actuator = actuator;
         this.states = Flux.interval(Duration.ZERO, EVERY, blocking)
                 .onBackpressureDrop()
                 .concatMap(tick -> state(tick), 1)
@@ -80,7 +66,7 @@ final class PageStates {
     }
 
     private Mono<PageState> state(long tick) {
-        if (tick % TICKS_OF_A_MINUTE == 0) {
+        if (tick % TICKS_OF_A_SUM == 0) {
             latest = latest();
         }
         return Flux.fromIterable(pools.all())
@@ -89,7 +75,7 @@ final class PageStates {
                         .onErrorResume(PoolUnavailableException.class, lost -> Mono.just(lost(pool.name()))))
                 .sort(Comparator.comparing(PoolState::pool))
                 .collectList()
-                .map(all -> new PageState(Instant.now(), version, actuator, all));
+                .map(all -> new PageState(Instant.now(), all));
     }
 
     private Map<String, Latest> latest() {
@@ -97,71 +83,76 @@ final class PageStates {
         for (PermitPool pool : pools.all()) {
             Recording recording = recordings.of(pool.name());
             if (recording != null) {
-                Recorded recorded = recording.read(MINUTE);
-                double seconds = Math.max(1e-3, (recorded.to() - recorded.from()) / 1e9);
-                byPool.put(pool.name(), new Latest(seconds, recorded.uses(), recorded.all()));
+                byPool.put(pool.name(), recording.latest(MINUTE));
             }
         }
         return byPool;
     }
 
     private static PoolState lost(String pool) {
-        return new PoolState(pool, true, 0, 0, 0, null, null, List.of(), List.of(), List.of(), 0);
+        return new PoolState(pool, true, 0, 0, 0, null, List.of(), List.of(), List.of(), List.of(), 0);
     }
 
     private PoolState state(String pool, PoolStatus status) {
-        Latest minute = latest.get(pool);
-        List<TenantState> tenants = tenants(status, minute);
-        List<PoolHistory.Point> points = history.of(pool);
+        Latest just = latest.get(pool);
+        List<TenantState> tenants = tenants(status, just);
+        List<Point> points = history.of(pool);
         return new PoolState(
                 pool,
                 false,
                 status.permits(),
                 status.inFlight(),
                 status.waiting(),
-                minute == null ? null : minute(minute.all()),
-                minute == null ? null : rounded(minute.all().permitSeconds() / minute.seconds() / status.permits()),
-                points.stream().map(PoolHistory.Point::inFlight).toList(),
-                points.stream().map(PoolHistory.Point::waiting).toList(),
+                just == null ? null : use(just.all(), just),
+                points.stream().map(Point::inFlight).toList(),
+                points.stream().map(Point::waiting).toList(),
+                holders(status),
                 tenants.subList(0, Math.min(TENANTS, tenants.size())),
                 Math.max(0, tenants.size() - TENANTS));
     }
 
-    /** First those that are behind, the one that is behind most first; then those that use most. */
-    private static List<TenantState> tenants(PoolStatus status, @Nullable Latest minute) {
+    private static List<Holder> holders(PoolStatus status) {
+        return status.tenants().stream()
+                .filter(tenant -> tenant.inFlight() > 0)
+                .sorted(Comparator.comparingInt(TenantStatus::inFlight)
+                        .reversed()
+                        .thenComparing(tenant -> tenant.tenant().value()))
+                .limit(HOLDERS)
+                .map(tenant -> new Holder(tenant.tenant().value(), tenant.inFlight()))
+                .toList();
+    }
+
+    /**
+     * The worst off first: those that are behind by most of their own time, those that wait longest, those that are refused, and then those
+     * that use most. In whole seconds, because the order would change with each grant otherwise.
+     */
+    private static List<TenantState> tenants(PoolStatus status, @Nullable Latest just) {
         Map<TenantId, TenantStatus> present = new HashMap<>();
         status.tenants().forEach(tenant -> present.put(tenant.tenant(), tenant));
         Set<TenantId> all = new LinkedHashSet<>(present.keySet());
-        if (minute != null) {
-            all.addAll(minute.uses().keySet());
+        if (just != null) {
+            all.addAll(just.tenants().keySet());
         }
         return all.stream()
-                .map(tenant -> tenant(tenant, present.get(tenant), minute))
-                .sorted(Comparator.comparingDouble(PageStates::behind)
-                        .thenComparingDouble(one -> one.usedPermits() == null ? one.inFlight() : one.usedPermits())
+                .map(tenant -> tenant(tenant, present.get(tenant), just))
+                .sorted(Comparator.comparingLong((TenantState one) -> (long) one.behindSeconds())
+                        .thenComparingLong(one -> (long) one.oldestWaitSeconds())
+                        .thenComparingLong(TenantState::refused)
+                        .thenComparingDouble(TenantState::usedPermits)
                         .reversed()
                         .thenComparing(TenantState::tenant))
                 .toList();
     }
 
-    /** Less than a permit-second is no order: it changes with each grant. */
-    private static double behind(TenantState tenant) {
-        return tenant.lagPermitSeconds() < 1 ? 0 : tenant.lagPermitSeconds();
-    }
-
-    private static TenantState tenant(TenantId tenant, @Nullable TenantStatus status, @Nullable Latest minute) {
-        TenantUse use = minute == null ? null : minute.uses().get(tenant);
-        Double used = minute == null
-                ? null
-                : Double.valueOf(use == null ? 0 : rounded(use.permitSeconds() / minute.seconds()));
-        Minute shown = use == null ? null : minute(use);
+    private static TenantState tenant(TenantId tenant, @Nullable TenantStatus status, @Nullable Latest just) {
+        TenantUse use = just == null ? null : just.tenants().get(tenant);
+        Use shown = use == null || just == null ? null : use(use, just);
         return status == null
-                ? new TenantState(tenant.value(), null, 0, used, 0, 0, 0, 0, shown)
+                ? new TenantState(tenant.value(), null, 0, 0, 0, 0, 0, shown)
                 : new TenantState(
                         tenant.value(),
                         status.parent(),
                         rounded(status.share()),
-                        used,
                         status.inFlight(),
                         status.waiting(),
                         seconds(status.oldestWait()),
@@ -169,11 +160,17 @@ final class PageStates {
                         shown);
     }
 
-    private static Minute minute(TenantUse use) {
+    private static Use use(TenantUse use, Latest just) {
         Map<String, Long> refused = new TreeMap<>();
         use.refused().forEach((reason, count) -> refused.put(reason.label(), count));
-        return new Minute(
-                use.requests(), use.granted(), use.left(), refused, seconds(use.waitP50()), seconds(use.waitP99()));
+        return new Use(
+                rounded(just.seconds()),
+                use.requests(),
+                use.left(),
+                refused,
+                rounded(use.permitSeconds() / Math.max(1e-3, just.seconds())),
+                seconds(use.waitP50()),
+                seconds(use.waitP99()));
     }
 
     private static double seconds(Duration duration) {

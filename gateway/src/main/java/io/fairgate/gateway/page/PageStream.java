@@ -23,6 +23,8 @@ final class PageStream implements HandlerFunction<ServerResponse>, ApplicationLi
     static final RequestPredicate REQUEST = RequestPredicates.GET("/page/stream");
 
     private static final int MOST_PAGES = 50;
+    /** Then a browser asks again. A reader that reads nothing does not keep its place for ever. */
+    private static final Duration LONGEST = Duration.ofMinutes(5);
     /** A browser that has lost the gateway asks again after this time. */
     private static final Duration RETRY = Duration.ofSeconds(2);
 
@@ -36,16 +38,20 @@ final class PageStream implements HandlerFunction<ServerResponse>, ApplicationLi
 
     @Override
     public Mono<ServerResponse> handle(ServerRequest request) {
+        // Counted only when it begins, so that a client that leaves before does not keep its place: some more may begin
+        // at once.
         if (open.get() >= MOST_PAGES) {
             return ServerResponse.status(HttpStatus.SERVICE_UNAVAILABLE).build();
         }
         Flux<ServerSentEvent<String>> events = texts.onBackpressureLatest()
                 .map(text -> ServerSentEvent.builder(text).retry(RETRY).build())
-                .takeUntilOther(end.asMono())
+                .takeUntilOther(
+                        Mono.firstWithSignal(end.asMono(), Mono.delay(LONGEST).then()))
                 .doOnSubscribe(begun -> open.incrementAndGet())
                 .doFinally(ended -> open.decrementAndGet());
         return PageFiles.secured(ServerResponse.ok())
                 .contentType(MediaType.TEXT_EVENT_STREAM)
+                .header("X-Accel-Buffering", "no") // nginx would keep the events
                 .body(events, ServerSentEvent.class);
     }
 

@@ -3,16 +3,16 @@ package io.fairgate.gateway.page;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.status.PoolTotals;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import org.springframework.beans.factory.DisposableBean;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /** Permits in flight and requests waiting in each pool, once a second, for the latest five minutes. */
@@ -23,30 +23,36 @@ final class PoolHistory implements DisposableBean {
 
     private final PermitPools pools;
     private final Map<String, Deque<Point>> byPool = new ConcurrentHashMap<>();
-    private final Disposable timer;
+    private final Disposable noting;
 
     /** A pool at one second. */
-    record Point(int inFlight, int waiting) {}
+    record Point(int inFlight, int waiting) {
+        /** The backend of the pool could not be reached. */
+        static final Point LOST = new Point(-1, -1);
+    }
 
     PoolHistory(PermitPools pools, Scheduler time) {
         this.pools = pools;
-        this.timer = time.schedulePeriodically(this::note, 0, EVERY.toNanos(), TimeUnit.NANOSECONDS);
+        this.noting = Flux.interval(Duration.ZERO, EVERY, time)
+                .onBackpressureDrop()
+                .concatMap(tick -> note(), 1)
+                .subscribe();
     }
 
-    private void note() {
-        List<String> known = pools.all().stream().map(PermitPool::name).toList();
-        byPool.keySet().retainAll(known);
-        for (PermitPool pool : pools.all()) {
-            var unused = pool.totals()
-                    .onErrorComplete(PoolUnavailableException.class)
-                    .subscribe(totals -> add(pool.name(), totals));
-        }
+    private Mono<Void> note() {
+        byPool.keySet().retainAll(pools.all().stream().map(PermitPool::name).toList());
+        return Flux.fromIterable(pools.all())
+                .concatMap(pool -> pool.totals()
+                        .map(totals -> new Point(totals.inFlight(), totals.waiting()))
+                        .onErrorReturn(PoolUnavailableException.class, Point.LOST)
+                        .doOnNext(point -> add(pool.name(), point)))
+                .then();
     }
 
-    private void add(String pool, PoolTotals totals) {
+    private void add(String pool, Point point) {
         Deque<Point> points = byPool.computeIfAbsent(pool, p -> new ArrayDeque<>());
         synchronized (points) {
-            points.add(new Point(totals.inFlight(), totals.waiting()));
+            points.add(point);
             if (points.size() > POINTS) {
                 points.remove();
             }
@@ -63,6 +69,6 @@ final class PoolHistory implements DisposableBean {
 
     @Override
     public void destroy() {
-        timer.dispose();
+        noting.dispose();
     }
 }

@@ -1,4 +1,6 @@
-import { byId, element, ask } from './dom.js';
+import { byId, element, setText } from './dom.js';
+import { moment } from './format.js';
+import { ask } from './endpoints.js';
 import { showPools } from './pools.js';
 import { startDecisions, refreshDecisions } from './decisions.js';
 import { startWhatIf } from './what-if.js';
@@ -6,70 +8,97 @@ import { startWhatIf } from './what-if.js';
 /** Events come each second; without one for so long, what is shown is old. */
 const SILENCE = 5000;
 const EVERY = 5000;
+const AGAIN = 2000;
 
+let events = null;
 let latest = 0;
-let actuator = null;
+let isRefreshing = false;
 
 function connection(text, isBroken) {
   const status = byId('connection');
-  if (status.textContent !== text) {
-    status.textContent = text;
-    status.className = isBroken ? 'state broken' : '';
-  }
+  setText(status, text);
+  status.className = isBroken ? 'state broken' : '';
 }
 
+/** A page that is hidden takes no stream: a browser has few connections to one gateway. */
 function listen() {
-  const events = new EventSource('page/stream');
-  events.onmessage = (event) => {
+  if (events !== null) {
+    events.close();
+    events = null;
+  }
+  if (document.hidden) {
+    return;
+  }
+  const mine = new EventSource('page/stream');
+  events = mine;
+  mine.onmessage = (event) => {
     const state = JSON.parse(event.data);
     latest = Date.now();
     connection('Live', false);
-    byId('version').textContent = state.version;
-    const isFirst = actuator === null;
-    actuator = state.actuator;
-    showPools(state);
-    if (isFirst) {
-      startDecisions(actuator);
-      startWhatIf(actuator);
-      refresh();
-    }
+    setText(byId('at'), moment(state.at));
+    showPools(state.pools);
   };
-  events.onerror = () => {
-    connection('The gateway does not answer. The numbers are old.', true);
-    if (events.readyState === EventSource.CLOSED) {
-      setTimeout(listen, 2000);
+  mine.onerror = () => {
+    explainSilence();
+    if (mine.readyState === EventSource.CLOSED && mine === events) {
+      setTimeout(listen, AGAIN);
     }
   };
 }
 
+async function explainSilence() {
+  let isThere = false;
+  try {
+    isThere = (await fetch('page/icon.svg', { cache: 'no-store' })).ok;
+  } catch {
+    // It does not answer.
+  }
+  if (Date.now() - latest > AGAIN) {
+    connection(isThere
+      ? 'The gateway sends no numbers: as many pages are open as it allows. What is shown is old.'
+      : 'The gateway does not answer. What is shown is old.', true);
+  }
+}
+
 async function refresh() {
-  if (actuator !== null && !document.hidden) {
-    try {
-      await Promise.all([refreshDecisions(), showPolicy()]);
-    } catch {
-      // The gateway does not answer; the stream says so.
-    }
+  if (document.hidden || isRefreshing) {
+    return;
+  }
+  isRefreshing = true;
+  try {
+    await Promise.all([refreshDecisions(), showPolicy()]);
+  } finally {
+    isRefreshing = false;
   }
 }
 
 async function showPolicy() {
-  const { status, json } = await ask(`${actuator}/policy`);
+  const { json, wrong } = await ask('policy');
   const place = byId('policy-report');
-  if (status !== 200 || json === null) {
-    place.replaceChildren(element('p', { class: 'empty' }, 'The policy is not in a file.'));
-    return;
+  const texts = wrong !== null ? [['empty', wrong]] : [
+    ['', `${json.file}: ${json.result === 'REFUSED' ? 'refused; the one before it stays in force' : 'in force'},`
+      + ` read ${moment(json.at)}. In force: ${json.contents}.`],
+    ...json.mistakes.map((mistake) => ['mistake', mistake]),
+    ...json.warnings.map((warning) => ['', warning]),
+  ];
+  const text = JSON.stringify(texts);
+  if (place.dataset.shown !== text) {
+    place.dataset.shown = text;
+    place.replaceChildren(...texts.map(([kind, sentence]) => element('p', { class: kind }, sentence)));
   }
-  const result = { CHANGED: 'in force', UNCHANGED: 'in force', REFUSED: 'refused; the one before it stays in force' }[json.result];
-  place.replaceChildren(
-    element('p', {}, `${json.file}: ${result ?? json.result}, read at ${new Date(json.at).toLocaleString()}. In force: ${json.contents}.`),
-    ...json.mistakes.map((mistake) => element('p', { class: 'mistake' }, mistake)),
-    ...json.warnings.map((warning) => element('p', {}, warning)));
 }
 
 setInterval(() => {
-  if (latest > 0 && Date.now() - latest > SILENCE) {
-    connection('The gateway does not answer. The numbers are old.', true);
+  if (!document.hidden && latest > 0 && Date.now() - latest > SILENCE) {
+    explainSilence();
   }
 }, 1000);
 setInterval(refresh, EVERY);
+document.addEventListener('visibilitychange', () => {
+  listen();
+  refresh();
+});
+startDecisions();
+startWhatIf();
 listen();
+refresh();

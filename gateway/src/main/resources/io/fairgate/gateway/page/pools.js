@@ -1,181 +1,226 @@
-import { byId, element, table, number, percent, time, colour } from './dom.js';
+import { byId, element, setAttribute, setText } from './dom.js';
+import { colour, counts, number, percent, time } from './format.js';
+import { Rows } from './rows.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
-const cards = new Map();
+const STATES = {
+  lost: ['broken', 'Backend lost'],
+  busy: ['busy', 'Busy: requests wait'],
+  full: ['full', 'All permits in use'],
+  free: ['free', 'Free permits'],
+};
+const WORST_FIRST = Object.keys(STATES);
 
-/** Shows all pools; a card stays the same element, so that a reader's place and a scroll position stay. */
-export function showPools(state) {
+const cards = new Map();
+const overview = new Rows(['pool', 'state', 'in flight', 'permits', 'waiting', 'refused just now'], 2);
+
+/** Shows all pools. */
+export function showPools(pools) {
   const all = byId('all-pools');
   for (const [name, card] of cards) {
-    if (!state.pools.some((pool) => pool.pool === name)) {
-      card.remove();
+    if (!pools.some((pool) => pool.pool === name)) {
+      card.view.remove();
       cards.delete(name);
     }
   }
-  if (state.pools.length === 0) {
-    all.replaceChildren(element('p', { class: 'empty' }, 'The policy has no pool.'));
-  } else if (cards.size === 0) {
-    all.replaceChildren();
+  all.querySelector(':scope > .empty')?.remove();
+  if (pools.length === 0) {
+    all.append(element('p', { class: 'empty' }, 'The policy has no pool.'));
   }
-  for (const pool of state.pools) {
+  showOverview(all, pools);
+  for (const pool of pools) {
     let card = cards.get(pool.pool);
     if (card === undefined) {
-      card = element('article', { class: 'card', 'aria-label': `Pool ${pool.pool}` });
+      card = new Card(pool.pool);
       cards.set(pool.pool, card);
-      all.append(card);
+      const next = pools.find((other) => other.pool > pool.pool && cards.has(other.pool));
+      all.insertBefore(card.view, next === undefined ? null : cards.get(next.pool).view);
     }
-    show(card, pool);
+    card.show(pool);
   }
 }
 
-function show(card, pool) {
-  const before = card.querySelector('.scroll');
-  const scrolled = before === null ? 0 : before.scrollLeft;
-  const hadFocus = before !== null && document.activeElement === before;
-  card.replaceChildren(...(pool.isLost ? lost(pool) : content(pool)));
-  const after = card.querySelector('.scroll');
-  if (after !== null) {
-    after.scrollLeft = scrolled;
-    if (hadFocus) {
-      after.focus({ preventScroll: true });
+function stateOf(pool) {
+  return pool.isLost ? 'lost' : pool.waiting > 0 ? 'busy' : pool.inFlight >= pool.permits ? 'full' : 'free';
+}
+
+/** A line for each pool, when there are several: those that need a look first. */
+function showOverview(all, pools) {
+  if (pools.length < 2) {
+    overview.view.remove();
+    return;
+  }
+  if (overview.view.parentElement === null) {
+    all.prepend(overview.view);
+  }
+  const order = [...pools].sort((a, b) => WORST_FIRST.indexOf(stateOf(a)) - WORST_FIRST.indexOf(stateOf(b)));
+  overview.show('All pools, those where requests wait first', order.map((pool) => ({
+    key: pool.pool,
+    cells: [
+      { text: pool.pool, press: () => cards.get(pool.pool)?.view.scrollIntoView() },
+      STATES[stateOf(pool)][1],
+      number(pool.inFlight),
+      number(pool.permits),
+      number(pool.waiting),
+      pool.latest === null ? '–' : counts(pool.latest.refused, '0'),
+    ],
+  })));
+}
+
+/** One pool. Its elements stay the same, so that a reader's selection and focus stay. */
+class Card {
+  constructor(name) {
+    this.state = element('span', { class: 'state' });
+    this.bar = element('div', { class: 'bar', role: 'img' });
+    this.facts = element('dl', { class: 'facts' });
+    this.flow = new Line('flow', 'permits in flight');
+    this.queue = new Line('queue', 'requests waiting');
+    this.nobody = element('p', { class: 'empty' }, 'No tenant holds permits or waits.');
+    this.tenants = new Rows(['tenant', 'share', 'used', 'in flight', 'waiting', 'oldest wait', 'behind', 'wait p50', 'wait p99', 'refused']);
+    this.content = element('div', {}, this.bar, this.facts,
+      element('div', { class: 'lines' }, this.flow.view, this.queue.view), this.nobody, this.tenants.view);
+    this.lost = element('p', {}, 'The backend of this pool cannot be reached.');
+    this.view = element('article', { class: 'card', 'aria-label': `Pool ${name}` },
+      element('div', { class: 'title' }, element('h3', {}, name), this.state), this.lost, this.content);
+  }
+
+  /** A pool with all permits in use is busy, not broken. */
+  show(pool) {
+    const [kind, text] = STATES[stateOf(pool)];
+    setText(this.state, text);
+    this.state.className = `state ${kind}`;
+    this.lost.hidden = !pool.isLost;
+    this.content.hidden = pool.isLost;
+    if (pool.isLost) {
+      return;
     }
+    this.showBar(pool);
+    this.showFacts(pool);
+    this.flow.show(pool.inFlightBefore, pool.permits);
+    this.queue.show(pool.waitingBefore, 0);
+    const isEmpty = pool.tenants.length === 0;
+    this.nobody.hidden = !isEmpty;
+    this.tenants.view.hidden = isEmpty;
+    const span = pool.latest === null ? '' : ` "Used", waits and refusals are of the last ${time(pool.latest.seconds)}.`;
+    const more = pool.otherTenants === 0 ? '' : ` ${number(pool.otherTenants)} more are not shown.`;
+    this.tenants.show(`Tenants of ${pool.pool}, the worst off first.${span}${more}`, pool.tenants.map(row));
   }
-}
 
-function title(pool, state, text) {
-  return element('div', { class: 'title' }, element('h3', {}, pool.pool), element('span', { class: `state ${state}` }, text));
-}
-
-function lost(pool) {
-  return [title(pool, 'broken', 'Backend lost'), element('p', {}, 'The backend of this pool cannot be reached.')];
-}
-
-/** A pool with all permits in use is busy, not broken. */
-function content(pool) {
-  const isBusy = pool.waiting > 0;
-  const state = isBusy ? 'Busy: requests wait' : pool.inFlight >= pool.permits ? 'All permits in use' : 'Free permits';
-  return [
-    title(pool, isBusy ? 'busy' : 'free', state),
-    bar(pool),
-    facts(pool),
-    lines(pool),
-    tenants(pool),
-  ];
-}
-
-/** The permits in flight, by tenant. */
-function bar(pool) {
-  const holders = pool.tenants.filter((tenant) => tenant.inFlight > 0).sort((a, b) => b.inFlight - a.inFlight);
-  const others = pool.inFlight - holders.reduce((sum, tenant) => sum + tenant.inFlight, 0);
-  const size = Math.max(pool.permits, pool.inFlight);
-  const parts = holders.map((tenant) => [tenant.tenant, tenant.inFlight]);
-  if (others > 0) {
-    parts.push(['others', others]);
-  }
-  const text = parts.map(([name, held]) => `${name} ${held}`).join(', ');
-  const shown = element('div', {
-    class: 'bar',
-    role: 'img',
-    'aria-label': `${pool.inFlight} of ${pool.permits} permits in flight${text === '' ? '' : ': ' + text}`,
-  });
-  for (const [name, held] of parts) {
-    const part = element('span', { title: `${name}: ${held}` }, `${name} ${held}`);
-    part.style.width = `${(100 * held) / size}%`;
-    part.style.background = colour(name);
-    shown.append(part);
-  }
-  return shown;
-}
-
-function facts(pool) {
-  const all = [
-    ['permits in flight', `${number(pool.inFlight)} of ${number(pool.permits)}`],
-    ['requests waiting', number(pool.waiting)],
-  ];
-  const minute = pool.minute;
-  if (minute !== null) {
-    const refused = Object.entries(minute.refused).map(([reason, count]) => `${number(count)} ${reason}`);
-    all.push(
-      ['used in the last minute', pool.usedPart === null ? '' : percent(pool.usedPart)],
-      ['requests in the last minute', number(minute.requests)],
-      ['wait p50', time(minute.waitP50Seconds)],
-      ['wait p99', time(minute.waitP99Seconds)],
-      ['refused in the last minute', refused.length === 0 ? 'none' : refused.join(', ')],
-    );
-    if (minute.left > 0) {
-      all.push(['left while waiting', number(minute.left)]);
+  /** The permits in flight, by tenant. */
+  showBar(pool) {
+    const parts = pool.holders.map((holder) => [holder.tenant, holder.permits]);
+    const others = pool.inFlight - parts.reduce((sum, [, held]) => sum + held, 0);
+    if (others > 0) {
+      parts.push(['others', others]);
     }
+    const size = Math.max(pool.permits, pool.inFlight);
+    while (this.bar.children.length > parts.length) {
+      this.bar.lastElementChild.remove();
+    }
+    while (this.bar.children.length < parts.length) {
+      this.bar.append(element('span'));
+    }
+    parts.forEach(([name, held], i) => {
+      const part = this.bar.children[i];
+      // A text in a narrow part would not be read.
+      setText(part, held / size > 0.08 ? `${name} ${held}` : '');
+      setAttribute(part, 'title', `${name}: ${held}`);
+      part.style.width = `${(100 * held) / size}%`;
+      part.style.background = colour(name);
+    });
+    const text = parts.map(([name, held]) => `${name} ${held}`).join(', ');
+    setAttribute(this.bar, 'aria-label',
+      `${pool.inFlight} of ${pool.permits} permits in flight${text === '' ? '' : ': ' + text}`);
   }
-  return element('dl', { class: 'facts' },
-    ...all.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
-}
 
-function lines(pool) {
-  return element('div', { class: 'lines' },
-    line('flow', 'permits in flight', pool.inFlightBefore, pool.permits),
-    line('queue', 'requests waiting', pool.waitingBefore, 0));
+  showFacts(pool) {
+    const facts = [
+      ['permits in flight', `${number(pool.inFlight)} of ${number(pool.permits)}`],
+      ['requests waiting', number(pool.waiting)],
+    ];
+    const latest = pool.latest;
+    if (latest !== null) {
+      const span = `in the last ${time(latest.seconds)}`;
+      facts.push(
+        [`used ${span}`, percent(latest.permits / pool.permits)],
+        [`requests ${span}`, number(latest.requests)],
+        ['wait p50', time(latest.waitP50Seconds)],
+        ['wait p99', time(latest.waitP99Seconds)],
+        [`refused ${span}`, counts(latest.refused, 'none')],
+        [`left ${span}`, number(latest.left)],
+      );
+    }
+    while (this.facts.children.length > facts.length) {
+      this.facts.lastElementChild.remove();
+    }
+    while (this.facts.children.length < facts.length) {
+      this.facts.append(element('div', {}, element('dt'), element('dd')));
+    }
+    facts.forEach(([name, value], i) => {
+      setText(this.facts.children[i].firstElementChild, name);
+      setText(this.facts.children[i].lastElementChild, value);
+    });
+  }
 }
 
 /** The latest five minutes, from left to right. */
-function line(kind, name, values, least) {
-  const highest = Math.max(least, 1, ...values);
-  const peak = values.length === 0 ? 0 : Math.max(...values);
-  const svg = document.createElementNS(SVG, 'svg');
-  svg.setAttribute('viewBox', '0 0 300 50');
-  svg.setAttribute('preserveAspectRatio', 'none');
-  svg.setAttribute('class', kind);
-  svg.setAttribute('aria-hidden', 'true');
-  const path = document.createElementNS(SVG, 'path');
-  const points = values.map((value, i) => `${300 - values.length + i},${49 - (48 * value) / highest}`);
-  path.setAttribute('d', points.length < 2 ? '' : 'M' + points.join('L'));
-  svg.append(path);
-  return element('figure', {}, svg,
-    element('figcaption', {}, `${name}, latest ${time(values.length)}: at most ${number(peak)}`));
-}
-
-function tenants(pool) {
-  if (pool.tenants.length === 0) {
-    return element('p', { class: 'empty' }, 'No tenant has asked for a permit in the last minute.');
+class Line {
+  constructor(kind, name) {
+    this.name = name;
+    const svg = document.createElementNS(SVG, 'svg');
+    setAttribute(svg, 'viewBox', '0 0 300 50');
+    setAttribute(svg, 'preserveAspectRatio', 'none');
+    setAttribute(svg, 'class', kind);
+    setAttribute(svg, 'aria-hidden', 'true');
+    this.path = document.createElementNS(SVG, 'path');
+    svg.append(this.path);
+    this.caption = element('figcaption');
+    this.view = element('figure', {}, svg, this.caption);
   }
-  const more = pool.otherTenants === 0 ? '' : ` ${number(pool.otherTenants)} more are on /actuator/pools.`;
-  return table(`Tenants of ${pool.pool}, the worst off first.${more}`,
-    ['tenant', 'share', 'used', 'in flight', 'waiting', 'oldest wait', 'behind', 'wait p50', 'wait p99', 'refused'],
-    pool.tenants.map(row));
+
+  /** A value of -1 is a gap. */
+  show(values, least) {
+    const peak = Math.max(0, ...values);
+    const highest = Math.max(least, 1, peak);
+    let path = '';
+    let command = 'M';
+    values.forEach((value, i) => {
+      path += value < 0 ? '' : `${command}${300 - values.length + i},${49 - (48 * value) / highest}`;
+      command = value < 0 ? 'M' : 'L';
+    });
+    setAttribute(this.path, 'd', path);
+    setText(this.caption, `${this.name}, latest ${time(values.length)}: at most ${number(peak)}`);
+  }
 }
 
 function row(tenant) {
-  const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' });
-  swatch.style.background = colour(tenant.tenant);
-  const name = element('span', {}, swatch, tenant.group === null ? tenant.tenant : `${tenant.tenant} (${tenant.group})`);
-  const minute = tenant.minute;
-  return [
-    name,
-    tenant.share === 0 ? '–' : number(tenant.share, 1),
-    tenant.usedPermits === null ? '–' : number(tenant.usedPermits, 1),
-    number(tenant.inFlight),
-    number(tenant.waiting),
-    time(tenant.oldestWaitSeconds),
-    lag(tenant),
-    minute === null ? '–' : time(minute.waitP50Seconds),
-    minute === null ? '–' : time(minute.waitP99Seconds),
-    minute === null ? '–' : refusals(minute.refused),
-  ];
+  const name = tenant.group === null ? tenant.tenant : `${tenant.tenant} (${tenant.group})`;
+  const latest = tenant.latest;
+  return {
+    key: tenant.tenant,
+    cells: [
+      { text: name, mark: colour(tenant.tenant) },
+      tenant.share === 0 ? '–' : number(tenant.share, 1),
+      latest === null ? '–' : number(latest.permits, 1),
+      number(tenant.inFlight),
+      number(tenant.waiting),
+      time(tenant.oldestWaitSeconds),
+      lag(tenant),
+      latest === null ? '–' : time(latest.waitP50Seconds),
+      latest === null ? '–' : time(latest.waitP99Seconds),
+      latest === null ? '–' : counts(latest.refused, '0'),
+    ],
+  };
 }
 
 /** Permit-time that the tenant is behind, and how long its share needs for that. */
 function lag(tenant) {
   const lagging = tenant.lagPermitSeconds;
   if (Math.abs(lagging) < 0.05) {
-    return '–';
+    return { text: '–', isMarked: false };
   }
   const atItsShare = tenant.share > 0 ? `, about ${time(Math.abs(lagging) / tenant.share)}` : '';
   return lagging > 0
-    ? element('span', { class: 'behind' }, `${number(lagging, 1)} permit-s${atItsShare}`)
-    : `ahead ${number(-lagging, 1)} permit-s`;
-}
-
-function refusals(refused) {
-  const all = Object.entries(refused);
-  const sum = all.reduce((total, [, count]) => total + count, 0);
-  return sum === 0 ? '0' : all.map(([reason, count]) => `${number(count)} ${reason}`).join(', ');
+    ? { text: `${number(lagging, 1)} permit-s${atItsShare}`, isMarked: true }
+    : { text: `ahead ${number(-lagging, 1)} permit-s`, isMarked: false };
 }

@@ -1,13 +1,16 @@
-import { byId, element, table, number, percent, time, ask } from './dom.js';
+import { byId, element } from './dom.js';
+import { number, percent, time } from './format.js';
+import { ask } from './endpoints.js';
+import { Rows } from './rows.js';
 
-let actuator = '';
+const HEADS = ['tenant', '', 'permits', 'permit-time', 'requests', 'refused', 'left', 'waiting', 'wait p50', 'wait p99'];
 
-export function startWhatIf(path) {
-  actuator = path;
+export function startWhatIf() {
   byId('candidate-file').addEventListener('change', async (event) => {
     const [file] = event.target.files;
     if (file !== undefined) {
       byId('candidate-policy').value = await file.text();
+      event.target.value = ''; // The same file can be chosen again after a change.
     }
   });
   byId('candidate').addEventListener('submit', async (event) => {
@@ -30,23 +33,20 @@ async function predict() {
   if (Number.isInteger(seconds)) {
     body.seconds = seconds;
   }
-  try {
-    const { status, json } = await ask(`${actuator}/whatif`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    place.replaceChildren(...answer(status, json));
-  } catch {
-    place.replaceChildren(element('p', { class: 'mistake' }, 'The gateway does not answer.'));
-  }
+  const { json, wrong } = await ask('whatif', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(120000),
+  });
+  place.replaceChildren(...answer(json, wrong));
 }
 
-function answer(status, json) {
-  if (json !== null && Array.isArray(json.mistakes)) {
+function answer(json, wrong) {
+  if (Array.isArray(json?.mistakes)) {
     return json.mistakes.map((mistake) => element('p', { class: 'mistake' }, mistake));
-  } else if (status !== 200 || json === null) {
-    return [element('p', { class: 'mistake' }, `${actuator}/whatif answered with status ${status}.`)];
+  } else if (wrong !== null) {
+    return [element('p', { class: 'mistake' }, wrong)];
   }
   return [
     ...json.pools.map(pool),
@@ -65,15 +65,16 @@ function pool(shown) {
     row(`clients: ${tenant.clients.replaceAll('-', ' ')}`, 'replayed', tenant.replayed),
     row('', 'candidate', tenant.candidate),
     ...(tenant.otherwise === null ? [] : [row('', 'or else', tenant.otherwise)]),
-  ]);
+  ]).map((cells, key) => ({ key, cells }));
   const others = shown.otherTenants === 0 ? '' : ` ${number(shown.otherTenants)} other tenants are not shown.`;
+  const table = new Rows(HEADS, 2);
+  table.show(`Recorded, replayed under the policy in force, and under the candidate.${others}`, rows);
   return element('div', { class: 'card' },
     element('h3', {}, shown.pool),
     element('p', {}, `${number(shown.requests)} requests in ${time(shown.seconds)}; ${number(shown.permits)} permits, and`
       + ` ${number(shown.candidatePermits)} in the candidate. Trust the candidate's rows as far as the replayed ones agree with the recorded ones.`),
     ...sentences('Note: ', shown.notes),
-    table(`Recorded, replayed under the policy in force, and under the candidate.${others}`,
-      ['tenant', '', 'permits', 'permit-time', 'requests', 'refused', 'left', 'waiting', 'wait p50', 'wait p99'], rows, 2));
+    table.view);
 }
 
 function row(name, kind, use) {

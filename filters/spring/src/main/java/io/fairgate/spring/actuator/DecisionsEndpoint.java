@@ -26,9 +26,18 @@ public record DecisionsEndpoint(DecisionLog decisions, Explanations explanations
     public record Explained(
             @JsonUnwrapped Decision decision, @Nullable Explanation meanwhile) {}
 
+    /** The latest ones of which the tenant (or the id that it claimed), the reason and the route contain these texts; null for all. */
     @ReadOperation
-    public List<Decision> latest() {
-        return decisions.latest(LATEST);
+    public List<Decision> latest(@Nullable String tenant, @Nullable String reason, @Nullable String route) {
+        return decisions.latest(
+                LATEST,
+                decision -> contains(decision.tenant() == null ? decision.claimed() : decision.tenant(), tenant)
+                        && contains(decision.reason(), reason)
+                        && contains(decision.route(), route));
+    }
+
+    private static boolean contains(@Nullable String text, @Nullable String part) {
+        return part == null || part.isEmpty() || (text != null && text.contains(part));
     }
 
     /** The decision; empty, which is answered with 404, when it is not kept. */

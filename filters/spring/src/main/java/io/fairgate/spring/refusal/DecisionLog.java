@@ -171,9 +171,16 @@ public final class DecisionLog {
     }
 
     /** The latest decisions, newest first. */
-    public synchronized List<Decision> latest(int count) {
-        List<Decision> all = new ArrayList<>(byId.values());
-        all.sort(Comparator.comparing(Decision::at).reversed());
-        return List.copyOf(all.subList(0, Math.min(count, all.size())));
+    public List<Decision> latest(int count) {
+        return latest(count, decision -> true);
+    }
+
+    /** The latest of these decisions, newest first. */
+    public synchronized List<Decision> latest(int count, Predicate<Decision> which) {
+        return byId.values().stream()
+                .filter(which)
+                .sorted(Comparator.comparing(Decision::at).reversed())
+                .limit(count)
+                .toList();
     }
 }

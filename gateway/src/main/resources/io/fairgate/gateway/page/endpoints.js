@@ -1,0 +1,28 @@
+const LONGEST = 30000;
+
+/** The path of an endpoint, which is below that of the page. */
+export function path(name) {
+  const actuator = document.documentElement.dataset.actuator;
+  return new URL(actuator === '' ? name : `${actuator}/${name}`, document.baseURI).href;
+}
+
+/**
+ * Asks an endpoint. Returns its status and its JSON; `wrong` is a sentence that says what is wrong with the answer, or null.
+ *
+ * A status of `expected` is no mistake.
+ */
+export async function ask(name, { expected = [200], ...options } = {}) {
+  try {
+    const answer = await fetch(path(name), { signal: AbortSignal.timeout(LONGEST), ...options });
+    const isJson = (answer.headers.get('Content-Type') ?? '').includes('json');
+    const json = isJson ? await answer.json() : null;
+    return { status: answer.status, json, wrong: expected.includes(answer.status) && isJson ? null : sentence(name, answer.status) };
+  } catch {
+    return { status: 0, json: null, wrong: 'The gateway does not answer.' };
+  }
+}
+
+function sentence(name, status) {
+  const endpoint = name.replace(/[/?].*/, '');
+  return status === 404 ? `The endpoint ${endpoint} is not exposed.` : `The endpoint ${endpoint} has answered with status ${status}.`;
+}

@@ -119,7 +119,8 @@ class ModuleRulesTest {
             .that()
             .resideInAPackage(SPRING)
             .and()
-            .resideOutsideOfPackages("io.fairgate.spring.autoconfigure", "io.fairgate.spring.policyfile")
+            .resideOutsideOfPackages(
+                    "io.fairgate.spring.autoconfigure", "io.fairgate.spring.policyfile", "io.fairgate.spring.whatif")
             .should()
             .dependOnClassesThat()
             .resideInAPackage(CONFIG);

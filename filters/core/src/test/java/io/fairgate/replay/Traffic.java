@@ -61,7 +61,7 @@ final class Traffic {
 
     /** Clients that wait for each answer. */
     Traffic clients(String tenant, int clients, Draw pause, Draw hold) {
-        return clients(tenant, clients, pause, hold, 0, length.toMillis());
+        return clients(tenant, clients, pause, hold, 0, length.toNanos() / 1e6);
     }
 
     Traffic clients(String tenant, int clients, Draw pause, Draw hold, double from, double until) {
@@ -70,18 +70,18 @@ final class Traffic {
     }
 
     Traffic impatient(String tenant, int clients, Draw pause, Draw hold, Draw patience) {
-        loads.add(new Load(TenantId.of(tenant), clients, pause, hold, 0, length.toMillis(), patience));
+        loads.add(new Load(TenantId.of(tenant), clients, pause, hold, 0, length.toNanos() / 1e6, patience));
         return this;
     }
 
     /** Requests that come by themselves. */
     Traffic arrivals(String tenant, Draw between, Draw hold) {
-        loads.add(new Load(TenantId.of(tenant), 0, between, hold, 0, length.toMillis(), null));
+        loads.add(new Load(TenantId.of(tenant), 0, between, hold, 0, length.toNanos() / 1e6, null));
         return this;
     }
 
     Traffic arrivals(String tenant, Draw between, Draw hold, double from) {
-        loads.add(new Load(TenantId.of(tenant), 0, between, hold, from, length.toMillis(), null));
+        loads.add(new Load(TenantId.of(tenant), 0, between, hold, from, length.toNanos() / 1e6, null));
         return this;
     }
 

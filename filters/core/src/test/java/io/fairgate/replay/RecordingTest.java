@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.RefusalReason;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.replay.Recording.Recorded;
 import io.fairgate.replay.Visit.Outcome;
 import io.fairgate.shares.TenantShares;
+import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.NothingLeft;
 import io.fairgate.testkit.TestTime;
 import java.time.Duration;
@@ -191,6 +193,26 @@ class RecordingTest {
         Recorded twoMinutes = recording.read(Duration.ofMinutes(2));
         assertThat(twoMinutes.visits()).hasSize(2);
         assertThat(twoMinutes.to() - twoMinutes.from()).isEqualTo(120 * SECOND);
+    }
+
+    @Test
+    void what_tenants_got_just_now_counts_when_the_wait_ends() {
+        Recording recording = new Recording(100, time);
+        EmbeddedPermitPool pool = pool(1, recording);
+        HeldPermits held = take(pool, "a");
+        pool.acquire(PermitRequest.of("b").withMaxWait(Duration.ofSeconds(4))).subscribe(none -> {}, refused -> {});
+        advance(5);
+        Duration threeSeconds = Duration.ofSeconds(3);
+        assertThat(recording.read(threeSeconds).uses().get(TenantId.of("b")))
+                .isNotNull()
+                .satisfies(b -> assertThat(b.refused()).isEmpty());
+        Recording.Latest latest = recording.latest(threeSeconds);
+        assertThat(latest.seconds()).isEqualTo(3);
+        assertThat(latest.tenants().get(TenantId.of("b")))
+                .isNotNull()
+                .satisfies(b -> assertThat(b.refused()).containsEntry(RefusalReason.MAX_WAIT, 1L));
+        assertThat(latest.all().permitSeconds()).as("a has held its permit").isEqualTo(3);
+        held.release();
     }
 
     @Test

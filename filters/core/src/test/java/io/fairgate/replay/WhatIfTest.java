@@ -290,7 +290,8 @@ class WhatIfTest {
         Recorded recorded = twoBacklogs().under(EQUAL);
         Comparison noisy = of(NOISY, WhatIf.compare(recorded, EQUAL, shorter));
         TenantUse truth = truth(twoBacklogs(), shorter, recorded).getOrDefault(NOISY, Tally.NOTHING);
-        assertThat((double) noisy.candidate().requests()).isCloseTo(truth.requests(), within(truth.requests() / 20.0));
+        assertThat((double) noisy.candidate().requests())
+                .isCloseTo((double) truth.requests(), within(truth.requests() / 20.0));
     }
 
     @Test
@@ -330,6 +331,34 @@ class WhatIfTest {
         assertThatThrownBy(() -> WhatIf.compare(recorded, EQUAL, more))
                 .isInstanceOf(TooManyRequestsException.class)
                 .hasMessageContaining("2000000");
+    }
+
+    /** Times in seconds. */
+    private static Visit visit(TenantId tenant, long asked, long waited, long held) {
+        long second = 1_000_000_000;
+        return new Visit(tenant, null, 1, asked * second, waited * second, held * second, Visit.Outcome.SERVED, null);
+    }
+
+    @Test
+    void requests_from_before_the_recording_take_permits_and_are_not_counted() {
+        Rules one = rules(PoolSettings.ofPermits(1).withMaxWait(Duration.ofMinutes(1)), 1, 1);
+        List<Visit> visits = List.of(
+                visit(NOISY, -5, 0, 15), visit(NOISY, -2, 12, 10), visit(QUIET, 5, 15, 5), visit(QUIET, 18, 30, 1));
+        Recorded recorded = new Recorded(0, 40_000_000_000L, visits);
+        List<Comparison> all = WhatIf.compare(recorded, one, one);
+        for (TenantUse noisy : List.of(of(NOISY, all).recorded(), of(NOISY, all).inForce())) {
+            assertThat(noisy.requests() + noisy.waiting()).isZero();
+            assertThat(noisy.permitSeconds()).isEqualTo(20);
+        }
+        TenantUse quiet = of(QUIET, all).recorded();
+        assertThat(quiet.requests()).isOne();
+        assertThat(quiet.waiting())
+                .as("it asked in this time, and waits beyond it")
+                .isOne();
+        assertThat(quiet.permitSeconds()).isEqualTo(5);
+        TenantUse again = of(QUIET, all).inForce();
+        assertThat(again.requests() + again.waiting()).isEqualTo(2);
+        assertThat(again.waitP50().toSeconds()).isBetween(5L, 15L);
     }
 
     @Test

@@ -99,7 +99,7 @@ public final class Predictions {
     }
 
     /** Half of them are those that use most; the others are those whose waits grow most, which may use little. */
-    private static List<Comparison> mostRelevant(List<Comparison> all) {
+    static List<Comparison> mostRelevant(List<Comparison> all) {
         Stream<Comparison> most = all.stream()
                 .sorted(Comparator.comparingDouble(Predictions::mostUsed).reversed())
                 .limit(TENANTS / 2);

@@ -132,9 +132,14 @@ final class Browser implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException, InterruptedException {
-        client.send(HttpRequest.newBuilder(URI.create(session)).DELETE().build(), BodyHandlers.discarding());
-        driver.destroy();
+    public void close() {
+        try {
+            client.send(HttpRequest.newBuilder(URI.create(session)).DELETE().build(), BodyHandlers.discarding());
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        } finally {
+            driver.destroy();
+        }
         driver.onExit().join();
     }
 }

@@ -44,7 +44,7 @@ class PageInBrowserTest {
     }
 
     @AfterEach
-    void close() throws IOException, InterruptedException {
+    void close() {
         browser.close();
     }
 

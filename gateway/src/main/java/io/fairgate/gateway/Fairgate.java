@@ -16,7 +16,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** The command line: {@code fairgate [serve|demo|check|sample|api-key|throttle|start-cache] …}. */
+/** The command line: {@code fairgate [serve|demo|check|what-if|sample|api-key|throttle|start-cache] …}. */
 @Command(
         name = "fairgate",
         description = "A gateway that shares the capacity of an upstream fairly between tenants.",

@@ -10,7 +10,7 @@ import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.replay.Recording.Recorded;
 import io.fairgate.replay.Session.Step;
 import io.fairgate.replay.Visit.Outcome;
-import io.fairgate.shares.TenantShares;
+import io.fairgate.replay.WhatIf.Rules;
 import io.fairgate.tenant.TenantId;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
@@ -34,40 +34,30 @@ final class Replay {
     private final EmbeddedPermitPool pool;
     private final long maxHold;
     private final long longestThen;
-    private final long most;
     private final Tally tally;
     private final Set<Request> unanswered = new LinkedHashSet<>();
     private long asked;
 
-    /**
-     * @param most how many requests at most
-     * @param maxHoldThen the longest hold when the requests were recorded: those that were held for longer had a bound of their own
-     */
-    private Replay(Recorded recorded, PoolSettings settings, TenantShares shares, long maxHoldThen, long most) {
+    private Replay(Recorded recorded, Rules rules, long maxHoldThen) {
         this.recorded = recorded;
         this.time = new VirtualTime(recorded.from());
-        PoolSettings unbounded = settings.withMaxHold(PoolSettings.MAX_DURATION);
-        this.pool = new EmbeddedPermitPool("replay", unbounded, shares, time, PoolListener.NONE);
-        this.maxHold = settings.maxHold().toNanos();
+        PoolSettings unbounded = rules.pool().withMaxHold(PoolSettings.MAX_DURATION);
+        this.pool = new EmbeddedPermitPool("replay", unbounded, rules.shares(), time, PoolListener.NONE);
+        this.maxHold = rules.pool().maxHold().toNanos();
         // The timer of a bound is a little late.
         this.longestThen = maxHoldThen + Math.max(maxHoldThen / 10, LATE);
-        this.most = most;
         this.tally = new Tally(recorded.from(), recorded.to());
     }
 
     /**
      * What each tenant gets.
      *
-     * @throws TooManyRequestsException when the clients would send more requests than {@code most}
+     * @param maxHoldThen the longest hold when the requests were recorded, in nanoseconds: those that were held for longer had a bound of
+     *     their own
+     * @throws TooManyRequestsException when the clients would send more requests than {@link WhatIf#MOST_REQUESTS}
      */
-    static Map<TenantId, TenantUse> run(
-            Recorded recorded,
-            List<Session> sessions,
-            PoolSettings settings,
-            TenantShares shares,
-            long maxHoldThen,
-            long most) {
-        return new Replay(recorded, settings, shares, maxHoldThen, most).run(sessions);
+    static Map<TenantId, TenantUse> run(Recorded recorded, List<Session> sessions, Rules rules, long maxHoldThen) {
+        return new Replay(recorded, rules, maxHoldThen).run(sessions);
     }
 
     private Map<TenantId, TenantUse> run(List<Session> sessions) {
@@ -99,8 +89,8 @@ final class Replay {
         }
 
         void ask() {
-            if (++asked > most) {
-                throw new TooManyRequestsException(most);
+            if (++asked > WhatIf.MOST_REQUESTS) {
+                throw new TooManyRequestsException(WhatIf.MOST_REQUESTS);
             }
             unanswered.add(this);
             waitedUntil = UNLIMITED;

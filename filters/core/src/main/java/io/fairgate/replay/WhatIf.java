@@ -88,7 +88,7 @@ public final class WhatIf {
     private record Replays(Recorded recorded, long maxHoldThen) {
 
         Map<TenantId, TenantUse> run(List<Session> sessions, Rules rules) {
-            return Replay.run(recorded, sessions, rules.pool(), rules.shares(), maxHoldThen, MOST_REQUESTS);
+            return Replay.run(recorded, sessions, rules, maxHoldThen);
         }
     }
 }

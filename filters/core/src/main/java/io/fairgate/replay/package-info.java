@@ -7,7 +7,8 @@
  *       for each request, with the time at which it asked, its wait and its hold.
  *   <li>{@link io.fairgate.replay.Clients} makes the behaviour of the clients from them, as {@link io.fairgate.replay.Session
  *       sessions}. A client that sends its next request when it has its answer sends more requests when it is served sooner. Replayed
- *       at the times at which its requests came, it would never get more than it got.
+ *       at the times at which its requests came, it would never get more than it got. {@link io.fairgate.replay.ClosedLoop} tells such
+ *       clients from requests that come by themselves.
  *   <li>{@link io.fairgate.replay.Replay} has the sessions ask an {@link io.fairgate.permit.embedded.EmbeddedPermitPool} in
  *       {@link io.fairgate.replay.VirtualTime}.
  *   <li>{@link io.fairgate.replay.Tally} sums up what each tenant got: of the visits, and of a replay.

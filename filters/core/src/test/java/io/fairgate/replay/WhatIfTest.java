@@ -140,8 +140,8 @@ class WhatIfTest {
                 arguments(
                         "holds without an end",
                         traffic().clients("noisy", 64, TURN, HOLD).clients("quiet", 4, TURN, Draw.millis(1e9)),
-                        EQUAL,
-                        rules(EIGHT.withPermits(6), 1, 1)),
+                        rules(EIGHT.withMaxHold(Duration.ofHours(1)), 1, 1),
+                        rules(EIGHT.withMaxHold(Duration.ofHours(1)).withPermits(6), 1, 1)),
                 arguments(
                         "requests that come by themselves, more than the pool can serve",
                         traffic().arrivals("noisy", Draw.exponential(4), HOLD).clients("quiet", 16, TURN, HOLD),

@@ -175,11 +175,11 @@ class PageTest {
             JsonNode pool = event(events).path("pools").path(0);
             assertThat(pool.path("inFlight").asInt()).isOne();
             assertThat(pool.path("waiting").asInt()).isOne();
-            JsonNode b = null;
-            for (JsonNode tenant : pool.path("tenants")) {
-                b = tenant.path("tenant").asString().equals("b") ? tenant : b;
-            }
-            assertThat(b).isNotNull();
+            JsonNode b = pool.path("tenants")
+                    .valueStream()
+                    .filter(tenant -> tenant.path("tenant").asString().equals("b"))
+                    .findFirst()
+                    .orElseThrow();
             assertThat(b.path("waiting").asInt()).isOne();
             assertThat(b.path("share").asDouble()).isEqualTo(0.5);
         }

@@ -41,6 +41,7 @@ class WhatIfTest {
     final ScriptedUpstream upstream = new ScriptedUpstream();
 
     @TempDir
+    @SuppressWarnings("NullAway.Init") // by JUnit
     Path folder;
 
     /** The pool of the demo, and its upstream, with other weights. */

@@ -191,6 +191,8 @@ class SoakTest {
                 LeasingTenant.ON,
                 "--fairgate.leases.port=0",
                 "--fairgate.watch-policy=500ms",
+                // Full in the first minutes, so that what is recorded for what-if does not grow after them.
+                "--fairgate.what-if.requests=1000",
                 "--logging.level.io.fairgate.spring.policyfile=off",
                 "--fairgate.clients.body-pause=1s");
         Unexpected unexpected = listen();

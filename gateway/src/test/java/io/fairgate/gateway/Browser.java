@@ -85,7 +85,7 @@ final class Browser implements AutoCloseable {
         return send(session + "/execute/sync", Map.of("script", script, "args", List.of(arguments)));
     }
 
-    /** What the page shows of the elements that a selector of CSS names; empty when there is none. */
+    /** The visible text of all elements that match a CSS selector; empty when no element matches. */
     String text(String selector) {
         return run("return [...document.querySelectorAll(arguments[0])].map(e => e.innerText).join('\\n')", selector)
                 .asString();

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -88,20 +89,14 @@ class PageTest {
         }
     }
 
-    @Test
-    void it_can_be_switched_off() {
-        start("--fairgate.management.page=false");
-        assertThat(Answer.to(both.gateway().managementUrl("/")).status()).isEqualTo(404);
-        assertThat(Answer.to(both.gateway().managementUrl("/page/stream")).status())
-                .isEqualTo(404);
-    }
-
-    @Test
-    void it_is_not_served_where_the_pools_are_not_exposed() {
-        start("--management.endpoints.web.exposure.include=health");
-        assertThat(Answer.to(both.gateway().managementUrl("/")).status()).isEqualTo(404);
-        assertThat(Answer.to(both.gateway().managementUrl("/page/stream")).status())
-                .isEqualTo(404);
+    /** It shows what the endpoint pools shows, so it is not served without that. */
+    @ParameterizedTest
+    @ValueSource(strings = {"--fairgate.management.page=false", "--management.endpoints.web.exposure.include=health"})
+    void it_is_not_served_when_it_or_the_endpoint_of_the_pools_is_switched_off(String option) {
+        start(option);
+        for (String path : List.of("/", "/page/stream")) {
+            assertThat(Answer.to(both.gateway().managementUrl(path)).status()).isEqualTo(404);
+        }
     }
 
     @Test

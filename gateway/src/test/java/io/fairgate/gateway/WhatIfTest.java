@@ -28,7 +28,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What another policy would do is told before it is in force, and is what it then does. */
+/** The gateway predicts the effect of another policy, and the prediction comes true when that policy is in force. */
 class WhatIfTest {
 
     private static final int SECONDS = 4;

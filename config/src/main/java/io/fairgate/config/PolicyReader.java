@@ -17,6 +17,9 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.Map;
 
 /**
@@ -74,7 +77,17 @@ public final class PolicyReader {
         if (text.length() > MAX_BYTES) {
             throw mistakes.unreadable(1, "more than 8 MB", READABLE);
         }
-        return PolicyFileReader.read(YamlDocument.read(text, mistakes, placeholders), placeholders.used());
+        return PolicyFileReader.read(YamlDocument.read(text, mistakes, placeholders), placeholders.used())
+                .withSha256(sha256(text));
+    }
+
+    private static String sha256(String text) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(digest);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e); // every Java has it
+        }
     }
 
     private static String text(Path file, Mistakes mistakes) {

@@ -7,7 +7,13 @@ import io.fairgate.gateway.cli.SampleCommand;
 import io.fairgate.gateway.cli.ServeCommand;
 import io.fairgate.gateway.cli.StartCacheCommand;
 import io.fairgate.gateway.cli.ThrottleCommand;
-import io.fairgate.gateway.cli.WhatIfCommand;
+import io.fairgate.gateway.operate.DecisionsCommand;
+import io.fairgate.gateway.operate.LeaseCommand;
+import io.fairgate.gateway.operate.LeasesCommand;
+import io.fairgate.gateway.operate.PoolsCommand;
+import io.fairgate.gateway.operate.ReloadCommand;
+import io.fairgate.gateway.operate.TopCommand;
+import io.fairgate.gateway.operate.WhatIfCommand;
 import io.fairgate.gateway.start.Version;
 import java.util.Arrays;
 import java.util.List;
@@ -24,6 +30,12 @@ import picocli.CommandLine.Model.CommandSpec;
             ServeCommand.class,
             DemoCommand.class,
             CheckCommand.class,
+            PoolsCommand.class,
+            TopCommand.class,
+            DecisionsCommand.class,
+            LeasesCommand.class,
+            LeaseCommand.class,
+            ReloadCommand.class,
             WhatIfCommand.class,
             SampleCommand.class,
             ApiKeyCommand.class,
@@ -59,7 +71,10 @@ public final class Fairgate {
         } else if (command.equals(CheckCommand.NAME)) {
             return alone(command, new CheckCommand());
         }
-        return new CommandLine(new Fairgate());
+        CommandLine all = new CommandLine(new Fairgate());
+        // What follows the command that it runs are the options of that.
+        all.getSubcommands().get(LeaseCommand.NAME).setStopAtPositional(true);
+        return all;
     }
 
     private static CommandLine alone(String name, Object command) {

@@ -3,6 +3,8 @@ package io.fairgate.config.model;
 import io.fairgate.policy.Policy;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The checked contents of a policy file.
@@ -12,16 +14,40 @@ import java.util.Map;
  * @param warnings of values that are allowed but rarely intended, in the order of the file
  * @param unusedPools warnings of pools that no route uses, in the order of the file; where leases are enabled, other
  *     programs may use these pools
+ * @param sha256 of the bytes that were read, as 64 hexadecimal digits; empty when they were in no file. Two files that differ in
+ *     nothing else are equal: comments do not change a policy
  */
 public record PolicyFile(
-        Policy policy, List<RouteDeclaration> routes, List<Warning> warnings, List<Warning> unusedPools) {
+        Policy policy,
+        List<RouteDeclaration> routes,
+        List<Warning> warnings,
+        List<Warning> unusedPools,
+        String sha256) {
     /** An empty policy, under which no request is admitted: for a file that was not or cannot be read. */
     public static final PolicyFile NOTHING =
-            new PolicyFile(new Policy(List.of(), Map.of(), null, Map.of()), List.of(), List.of(), List.of());
+            new PolicyFile(new Policy(List.of(), Map.of(), null, Map.of()), List.of(), List.of(), List.of(), "");
 
     public PolicyFile {
         routes = List.copyOf(routes);
         warnings = List.copyOf(warnings);
         unusedPools = List.copyOf(unusedPools);
+    }
+    /** The same contents, read from bytes with this SHA-256. */
+    public PolicyFile withSha256(String sha256) {
+        return new PolicyFile(policy, routes, warnings, unusedPools, sha256);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof PolicyFile file
+                && policy.equals(file.policy)
+                && routes.equals(file.routes)
+                && warnings.equals(file.warnings)
+                && unusedPools.equals(file.unusedPools);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(policy, routes, warnings, unusedPools);
     }
 }

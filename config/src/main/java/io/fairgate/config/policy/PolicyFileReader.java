@@ -90,7 +90,8 @@ public final class PolicyFileReader {
                 policy,
                 routes,
                 file.mistakes().warnings(),
-                isComplete && isFile ? unused.pools(reader.used("pool")) : List.of());
+                isComplete && isFile ? unused.pools(reader.used("pool")) : List.of(),
+                "");
         file.mistakes().throwIfAny(read);
         return read;
     }

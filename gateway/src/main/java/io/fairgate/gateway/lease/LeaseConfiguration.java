@@ -123,6 +123,11 @@ public class LeaseConfiguration {
                     access, pools, register, new LeaseView(InstantSource.system(), receipts.getIfAvailable()));
         }
 
+        @Bean
+        LeasesEndpoint leasesEndpoint(LeaseRegister register) {
+            return new LeasesEndpoint(register);
+        }
+
         /** @param notFound answers unknown paths of throttle, if that is served */
         @Bean
         RouteTable leaseRouteTable(

@@ -35,6 +35,8 @@ public final class LeaseRegister {
     private final Set<LeaseId> restored = ConcurrentHashMap.newKeySet();
     /** Leases that are being restored, each with what completes when that has ended. */
     private final Map<LeaseId, Sinks.Empty<Void>> restoring = new ConcurrentHashMap<>();
+    /** Leases that an operator is ending. */
+    private final Set<LeaseId> revoking = ConcurrentHashMap.newKeySet();
 
     private final long madeAt;
     private volatile long openAt;
@@ -86,6 +88,18 @@ public final class LeaseRegister {
 
     Mono<Boolean> isFull() {
         return leases.count().map(count -> count.open() >= settings.maxOpen());
+    }
+
+    /**
+     * Ends a lease for an operator.
+     *
+     * @return false when there is none
+     */
+    Mono<Boolean> revoke(LeaseId id) {
+        return Mono.defer(() -> {
+            revoking.add(id);
+            return leases.release(id).doFinally(end -> revoking.remove(id));
+        });
     }
 
     // ---- restores ----
@@ -141,6 +155,9 @@ public final class LeaseRegister {
         private String word(LeaseStatus lease, End how) {
             if (how == End.EXPIRED) {
                 return "expired";
+            }
+            if (revoking.contains(lease.id())) {
+                return "revoked";
             }
             return ending ? "shut-down" : lease.held().isEmpty() ? "left" : "released";
         }

@@ -2,6 +2,7 @@ package io.fairgate.gateway.page;
 
 import io.fairgate.gateway.http.Bytes;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.http.CacheControl;
@@ -25,15 +26,20 @@ final class PageFiles {
 
     private static final Map<String, MediaType> FILES = Map.of(
             "page.css", CSS,
-            "page.js", SCRIPT,
-            "dom.js", SCRIPT,
-            "endpoints.js", SCRIPT,
-            "format.js", SCRIPT,
-            "rows.js", SCRIPT,
-            "pools.js", SCRIPT,
-            "decisions.js", SCRIPT,
-            "what-if.js", SCRIPT,
             "icon.svg", IMAGE);
+
+    private static final List<String> SCRIPTS = List.of(
+            "page.js",
+            "dom.js",
+            "endpoints.js",
+            "format.js",
+            "rows.js",
+            "pools.js",
+            "quotas.js",
+            "decisions.js",
+            "what-if.js",
+            "leases.js",
+            "cluster.js");
 
     private final String page;
 
@@ -50,12 +56,17 @@ final class PageFiles {
                         "/",
                         request ->
                                 secured(ServerResponse.ok()).contentType(HTML).bodyValue(page));
-        FILES.forEach((name, type) -> routes.GET(
+        FILES.forEach((name, type) -> add(routes, name, type));
+        SCRIPTS.forEach(name -> add(routes, name, SCRIPT));
+        return routes.build();
+    }
+
+    private static void add(RouterFunctions.Builder routes, String name, MediaType type) {
+        routes.GET(
                 "/page/" + name,
                 request -> secured(ServerResponse.ok())
                         .contentType(type)
-                        .bodyValue(new ClassPathResource(name, PageFiles.class))));
-        return routes.build();
+                        .bodyValue(new ClassPathResource(name, PageFiles.class)));
     }
 
     /** A new version of the program has new files, so none is kept without asking. */

@@ -13,6 +13,7 @@ record PageState(Instant at, List<PoolState> pools) {
      *
      * @param isLost whether the backend of the pool cannot be reached
      * @param latest what its requests got just now; null when nothing is recorded
+     * @param fairness {@link FairnessIndex} of the latest minute in which a page was open; null while too few tenants wait
      * @param inFlightBefore permits in flight in each of the latest seconds, the oldest first; -1 while the backend was lost
      * @param waitingBefore the same for requests that wait
      * @param holders the tenants that hold most permits
@@ -26,6 +27,7 @@ record PageState(Instant at, List<PoolState> pools) {
             int inFlight,
             int waiting,
             @Nullable Use latest,
+            @Nullable Double fairness,
             List<Integer> inFlightBefore,
             List<Integer> waitingBefore,
             List<Holder> holders,

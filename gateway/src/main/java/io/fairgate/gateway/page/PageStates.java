@@ -47,6 +47,7 @@ final class PageStates {
     private final Recordings recordings;
     private final PoolHistory history;
     private final Flux<PageState> states;
+    private final Map<String, FairnessIndex> fairness = new HashMap<>();
     private Map<String, Latest> latest = Map.of();
 
     PageStates(PermitPools pools, Recordings recordings, PoolHistory history, Scheduler blocking) {
@@ -68,6 +69,8 @@ final class PageStates {
     private Mono<PageState> state(long tick) {
         if (tick % TICKS_OF_A_SUM == 0) {
             latest = latest();
+            fairness.keySet()
+                    .retainAll(pools.all().stream().map(PermitPool::name).toList());
         }
         return Flux.fromIterable(pools.all())
                 .concatMap(pool -> pool.snapshot()
@@ -90,13 +93,15 @@ final class PageStates {
     }
 
     private static PoolState lost(String pool) {
-        return new PoolState(pool, true, 0, 0, 0, null, List.of(), List.of(), List.of(), List.of(), 0);
+        return new PoolState(pool, true, 0, 0, 0, null, null, List.of(), List.of(), List.of(), List.of(), 0);
     }
 
     private PoolState state(String pool, PoolStatus status) {
         Latest just = latest.get(pool);
         List<TenantState> tenants = tenants(status, just);
         List<Point> points = history.of(pool);
+        FairnessIndex index = fairness.computeIfAbsent(pool, name -> new FairnessIndex());
+        index.add(System.nanoTime(), status);
         return new PoolState(
                 pool,
                 false,
@@ -104,6 +109,7 @@ final class PageStates {
                 status.inFlight(),
                 status.waiting(),
                 just == null ? null : use(just.all(), just),
+                index.value(),
                 points.stream().map(Point::inFlight).toList(),
                 points.stream().map(Point::waiting).toList(),
                 holders(status),

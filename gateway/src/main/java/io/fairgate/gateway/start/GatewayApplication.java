@@ -12,6 +12,7 @@ import io.fairgate.spring.policyfile.PolicyReload;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.actuate.info.InfoContributor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
@@ -35,6 +36,13 @@ class GatewayApplication {
     @Bean
     ClientFaults clientFaults(MeterRegistry registry) {
         return new ClientFaults(registry);
+    }
+
+    /** The version of the program in {@code /actuator/info}; the policy adds itself. */
+    @Bean
+    InfoContributor versionInfo() {
+        return info -> info.withDetail("version", Version.text())
+                .withDetail("java", Runtime.version().toString());
     }
 
     /** {@code policy} in the health of the program. */

@@ -4,6 +4,8 @@ import { ask } from './endpoints.js';
 import { showPools } from './pools.js';
 import { startDecisions, refreshDecisions } from './decisions.js';
 import { startWhatIf } from './what-if.js';
+import { startLeases, refreshLeases } from './leases.js';
+import { startCluster, refreshCluster } from './cluster.js';
 
 /** Events come each second; without one for so long, what is shown is old. */
 const SILENCE = 5000;
@@ -66,7 +68,7 @@ async function refresh() {
   }
   isRefreshing = true;
   try {
-    await Promise.all([refreshDecisions(), showPolicy()]);
+    await Promise.all([refreshDecisions(), refreshLeases(), refreshCluster(), showPolicy()]);
   } finally {
     isRefreshing = false;
   }
@@ -77,7 +79,8 @@ async function showPolicy() {
   const place = byId('policy-report');
   const texts = wrong !== null ? [['empty', wrong]] : [
     ['', `${json.file}: ${json.result === 'REFUSED' ? 'refused; the one before it stays in force' : 'in force'},`
-      + ` read ${moment(json.at)}. In force: ${json.contents}.`],
+      + ` read ${moment(json.at)}. In force since ${moment(json.since)}: ${json.contents}.`],
+    ...(json.sha256 === '' ? [] : [['', `SHA-256 of the file in force: ${json.sha256}`]]),
     ...json.mistakes.map((mistake) => ['mistake', mistake]),
     ...json.warnings.map((warning) => ['', warning]),
   ];
@@ -100,5 +103,7 @@ document.addEventListener('visibilitychange', () => {
 });
 startDecisions();
 startWhatIf();
+startLeases();
+startCluster();
 listen();
 refresh();

@@ -1,5 +1,6 @@
 import { byId, element, setAttribute, setText } from './dom.js';
 import { colour, counts, number, percent, time } from './format.js';
+import { quotas } from './quotas.js';
 import { Rows } from './rows.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -77,8 +78,9 @@ class Card {
     this.queue = new Line('queue', 'requests waiting');
     this.nobody = element('p', { class: 'empty' }, 'No tenant holds permits or waits.');
     this.tenants = new Rows(['tenant', 'share', 'used', 'in flight', 'waiting', 'oldest wait', 'behind', 'wait p50', 'wait p99', 'refused']);
+    this.quotas = element('div', { role: 'region', 'aria-label': 'Quotas of a tenant', 'aria-live': 'polite' });
     this.content = element('div', {}, this.bar, this.facts,
-      element('div', { class: 'lines' }, this.flow.view, this.queue.view), this.nobody, this.tenants.view);
+      element('div', { class: 'lines' }, this.flow.view, this.queue.view), this.nobody, this.tenants.view, this.quotas);
     this.lost = element('p', {}, 'The backend of this pool cannot be reached.');
     this.view = element('article', { class: 'card', 'aria-label': `Pool ${name}` },
       element('div', { class: 'title' }, element('h3', {}, name), this.state), this.lost, this.content);
@@ -101,9 +103,14 @@ class Card {
     const isEmpty = pool.tenants.length === 0;
     this.nobody.hidden = !isEmpty;
     this.tenants.view.hidden = isEmpty;
-    const span = pool.latest === null ? '' : ` "Used", waits and refusals are of the last ${time(pool.latest.seconds)}.`;
+    const span = pool.latest === null ? '' : ` "Used", waits and refusals are of the last ${time(pool.latest.seconds)}; a name shows its quotas.`;
     const more = pool.otherTenants === 0 ? '' : ` ${number(pool.otherTenants)} more are not shown.`;
-    this.tenants.show(`Tenants of ${pool.pool}, the worst off first.${span}${more}`, pool.tenants.map(row));
+    this.tenants.show(`Tenants of ${pool.pool}, the worst off first.${span}${more}`, pool.tenants.map((tenant) => row(tenant, () => this.showQuotas(tenant.tenant))));
+  }
+
+  /** What is left now of the quotas of a tenant. */
+  async showQuotas(tenant) {
+    this.quotas.replaceChildren(...await quotas(tenant));
   }
 
   /** The permits in flight, by tenant. */
@@ -148,6 +155,7 @@ class Card {
         ['wait p99', time(latest.waitP99Seconds)],
         [`refused ${span}`, counts(latest.refused, 'none')],
         [`left ${span}`, number(latest.left)],
+        ['fairness, last minute', pool.fairness === null ? '–' : number(pool.fairness, 2)],
       );
     }
     while (this.facts.children.length > facts.length) {
@@ -193,13 +201,13 @@ class Line {
   }
 }
 
-function row(tenant) {
+function row(tenant, press) {
   const name = tenant.group === null ? tenant.tenant : `${tenant.tenant} (${tenant.group})`;
   const latest = tenant.latest;
   return {
     key: tenant.tenant,
     cells: [
-      { text: name, mark: colour(tenant.tenant) },
+      { text: name, mark: colour(tenant.tenant), press },
       tenant.share === 0 ? '–' : number(tenant.share, 1),
       latest === null ? '–' : number(latest.permits, 1),
       number(tenant.inFlight),

@@ -8,5 +8,11 @@ import org.springframework.context.annotation.Import;
 /** Endpoints of the management port. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
-@Import({DecisionsEndpoint.class, PoolsEndpoint.class, UpstreamsEndpoint.class})
+@Import({
+    ClusterEndpoint.class,
+    DecisionsEndpoint.class,
+    PoolsEndpoint.class,
+    QuotasEndpoint.class,
+    UpstreamsEndpoint.class
+})
 public class ActuatorConfiguration {}

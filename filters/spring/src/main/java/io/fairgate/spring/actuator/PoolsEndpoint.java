@@ -3,6 +3,7 @@ package io.fairgate.spring.actuator;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolStatus.ClassStatus;
 import io.fairgate.status.PoolStatus.GroupStatus;
 import io.fairgate.status.PoolStatus.TenantStatus;
 import java.time.Duration;
@@ -50,7 +51,13 @@ public record PoolsEndpoint(PermitPools byName) {
         tenant.put("share", status.share());
         tenant.put("heldPermitSeconds", seconds(status.held()));
         tenant.put("lagPermitSeconds", seconds(status.lag()));
+        tenant.put("oldestWaitSeconds", seconds(status.oldestWait()));
         tenant.put("parent", status.parent());
+        if (!status.classes().isEmpty()) {
+            tenant.put(
+                    "classes",
+                    status.classes().stream().map(PoolsEndpoint::shown).toList());
+        }
         return tenant;
     }
 
@@ -62,8 +69,18 @@ public record PoolsEndpoint(PermitPools byName) {
         group.put("waiting", status.waiting());
         group.put("share", status.share());
         group.put("lagPermitSeconds", seconds(status.lag()));
+        group.put("oldestWaitSeconds", seconds(status.oldestWait()));
         group.put("parent", status.parent());
         return group;
+    }
+
+    private static Map<String, Object> shown(ClassStatus status) {
+        Map<String, Object> ofClass = new LinkedHashMap<>();
+        ofClass.put("class", status.name());
+        ofClass.put("inFlight", status.inFlight());
+        ofClass.put("waiting", status.waiting());
+        ofClass.put("oldestWaitSeconds", seconds(status.oldestWait()));
+        return ofClass;
     }
 
     private static double seconds(Duration duration) {

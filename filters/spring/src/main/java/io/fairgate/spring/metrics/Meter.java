@@ -160,7 +160,7 @@ public enum Meter {
     LEASES_ENDED(
             counter("fairgate.leases.ended", "leases", "tenant", "how"),
             "Leases that have ended: released by their holder (released), expired without a renewal (expired),"
-                    + " cancelled while they waited (left), or ended with the gateway (shut-down)."),
+                    + " cancelled while they waited (left), ended by an operator (revoked), or ended with the gateway (shut-down)."),
     LEASE_RESTORES(
             counter("fairgate.lease.restores", "restores", "tenant", "result"),
             "Restores of leases after a restart: held again at once with a valid receipt (receipt); acquired like any"

@@ -19,7 +19,14 @@ public record PolicyEndpoint(PolicyReload policy) {
 
     /** A report with mistakes and warnings as {@code check} prints them. */
     public record PrintedReport(
-            Result result, Instant at, String file, String contents, List<String> mistakes, List<String> warnings) {
+            Result result,
+            Instant at,
+            String file,
+            String contents,
+            String sha256,
+            Instant since,
+            List<String> mistakes,
+            List<String> warnings) {
 
         static PrintedReport of(Report report) {
             return new PrintedReport(
@@ -27,6 +34,8 @@ public record PolicyEndpoint(PolicyReload policy) {
                     report.at(),
                     report.file(),
                     report.contents(),
+                    report.sha256(),
+                    report.since(),
                     report.mistakes().stream().map(Mistake::toString).toList(),
                     report.warnings().stream().map(Warning::toString).toList());
         }

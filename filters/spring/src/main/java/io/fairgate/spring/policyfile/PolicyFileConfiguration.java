@@ -24,6 +24,7 @@ public class PolicyFileConfiguration {
         LiveRoutes.class,
         PolicyCheck.class,
         PolicyEndpoint.class,
+        PolicyInfo.class,
         PolicyReload.class,
         RouteCheck.class,
         UpstreamConnections.class

@@ -32,11 +32,20 @@ public final class PolicyReload {
      *
      * @param at when the policy file was read
      * @param contents what the policy in force contains
+     * @param sha256 of the file that is in force; empty when its policy is in no file
+     * @param since when the policy in force was read first
      * @param mistakes empty unless refused
      * @param warnings of the file that was read, as far as it was readable
      */
     public record Report(
-            Result result, Instant at, String file, String contents, List<Mistake> mistakes, List<Warning> warnings) {
+            Result result,
+            Instant at,
+            String file,
+            String contents,
+            String sha256,
+            Instant since,
+            List<Mistake> mistakes,
+            List<Warning> warnings) {
         public Report {
             mistakes = List.copyOf(mistakes);
             warnings = List.copyOf(warnings);
@@ -48,6 +57,7 @@ public final class PolicyReload {
     private final LiveRoutes routes;
     private final PolicyCheck check;
     private PolicyFile inForce;
+    private Instant since = Instant.now();
 
     /** The last content that was read, if it was refused. */
     private @Nullable Read refused;
@@ -116,6 +126,7 @@ public final class PolicyReload {
             return refuse(read, read.mistakes());
         } else if (next.equals(inForce)) {
             policy.confirm();
+            inForce = next; // comments may differ
             return report(Result.UNCHANGED, List.of(), next);
         }
         try {
@@ -135,6 +146,7 @@ public final class PolicyReload {
             return refuse(read, unforeseen(e));
         }
         inForce = next;
+        since = Instant.now();
         Report report = report(Result.CHANGED, List.of(), next);
         log.info("Policy {} is in force now: {}", report.file(), report.contents());
         report.warnings().forEach(warning -> log.warn("{}", warning));
@@ -160,7 +172,8 @@ public final class PolicyReload {
 
     private Report report(Result result, List<Mistake> mistakes, PolicyFile read) {
         List<Warning> warnings = check.warnings(source.name(), read);
-        latest = new Report(result, Instant.now(), source.name(), contents(inForce), mistakes, warnings);
+        latest = new Report(
+                result, Instant.now(), source.name(), contents(inForce), inForce.sha256(), since, mistakes, warnings);
         return latest;
     }
 

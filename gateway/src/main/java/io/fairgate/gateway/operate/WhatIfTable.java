@@ -1,4 +1,4 @@
-package io.fairgate.gateway.cli;
+package io.fairgate.gateway.operate;
 
 import java.io.PrintWriter;
 import java.util.Locale;

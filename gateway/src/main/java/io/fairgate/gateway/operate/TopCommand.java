@@ -1,0 +1,70 @@
+package io.fairgate.gateway.operate;
+
+import io.fairgate.gateway.operate.ManagementPort.FailedCallException;
+import io.fairgate.gateway.start.Version;
+import java.io.Console;
+import java.io.PrintWriter;
+import java.time.LocalTime;
+import java.time.temporal.ChronoUnit;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
+
+/** {@code top}: what {@code pools} shows, again and again, until it is interrupted. */
+@Command(
+        name = "top",
+        description = "Shows the pools of a running gateway again and again, until it is interrupted.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class)
+public final class TopCommand extends ManagementCommand {
+
+    /** Clears the screen of a terminal (ECMA-48: erase in page, cursor position). */
+    private static final String CLEAR = "\033[2J\033[H";
+
+    @Option(
+            names = "--every",
+            paramLabel = "SECONDS",
+            defaultValue = "2",
+            description = "The time between two looks. Default: ${DEFAULT-VALUE}.")
+    private double every;
+
+    @Option(names = "--times", paramLabel = "N", description = "Ends after N looks.")
+    private long times = Long.MAX_VALUE;
+
+    @Override
+    int run(PrintWriter out) throws FailedCallException, InterruptedException {
+        if (!(every >= 0.1 && every <= 3600)) {
+            throw new FailedCallException("--every: %s (expected: 0.1 to 3600)".formatted(every));
+        }
+        boolean isTerminal = isTerminal();
+        for (long i = 0; i < times; i++) {
+            if (i > 0) {
+                TimeUnit.MICROSECONDS.sleep(Math.round(every * 1e6));
+            }
+            JsonNode pools = gateway.get("pools");
+            if (isJson) {
+                out.println(pools);
+            } else {
+                out.print(isTerminal ? CLEAR : i == 0 ? "" : System.lineSeparator());
+                out.println(LocalTime.now().truncatedTo(ChronoUnit.SECONDS));
+                PoolTables.print(pools, out);
+            }
+            out.flush();
+        }
+        return 0;
+    }
+
+    /** Since JDK 22 there may be a console that is no terminal. */
+    private static boolean isTerminal() {
+        Console console = System.console();
+        if (console == null) {
+            return false;
+        }
+        try {
+            return (boolean) Console.class.getMethod("isTerminal").invoke(console);
+        } catch (ReflectiveOperationException e) {
+            return true;
+        }
+    }
+}

@@ -59,17 +59,17 @@ final class FrontProxy implements AutoCloseable {
         }
     }
 
-    /** The block of this language on the page. */
-    private static String block(String language) throws IOException {
+    /** The block of this language on a page of the documentation. */
+    static String block(String page, String language) throws IOException {
         Matcher block = Pattern.compile("```" + language + "\n(.*?)```", Pattern.DOTALL)
-                .matcher(Files.readString(Path.of("..", "docs", "proxies.md")));
+                .matcher(Files.readString(Path.of("..", "docs", page)));
         if (!block.find()) {
-            throw new IllegalStateException("docs/proxies.md has no block of " + language);
+            throw new IllegalStateException("docs/%s has no block of %s".formatted(page, language));
         }
         return block.group(1);
     }
 
-    private static String replaced(String text, String... pairs) {
+    static String replaced(String text, String... pairs) {
         String changed = text;
         for (int i = 0; i < pairs.length; i += 2) {
             if (!changed.contains(pairs[i])) {
@@ -82,7 +82,7 @@ final class FrontProxy implements AutoCloseable {
 
     private String nginx(Path folder, int gateway) throws IOException {
         String server = replaced(
-                block("nginx"),
+                block("proxies.md", "nginx"),
                 "127.0.0.1:8080",
                 "127.0.0.1:" + gateway,
                 "listen 443 ssl;",
@@ -91,12 +91,16 @@ final class FrontProxy implements AutoCloseable {
                 folder.resolve("tls").toString(),
                 "proxy_pass ",
                 "proxy_bind 127.0.0.2; proxy_pass ");
-        // One process, which ends at once when it is killed.
+        return nginxAround("", server);
+    }
+
+    /** A whole configuration of nginx with this server. One process, which ends at once when it is killed. */
+    static String nginxAround(String events, String server) {
         return """
                 daemon off;
                 master_process off;
                 pid nginx.pid;
-                events {}
+                events { %s }
                 http {
                 access_log off;
                 send_timeout 10m;
@@ -106,13 +110,13 @@ final class FrontProxy implements AutoCloseable {
                 uwsgi_temp_path uwsgi;
                 scgi_temp_path scgi;
                 %s}
-                """.formatted(server);
+                """.formatted(events, server);
     }
 
     private String haproxy(Path folder, int gateway) throws IOException {
         return "global\n    tune.sndbuf.client 65536\ndefaults\n    timeout connect 10s\n    timeout client 10m\n"
                 + replaced(
-                        block("haproxy"),
+                        block("proxies.md", "haproxy"),
                         "127.0.0.1:8080",
                         "127.0.0.1:" + gateway + " source 127.0.0.2",
                         "bind :443",

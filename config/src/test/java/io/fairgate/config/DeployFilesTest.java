@@ -73,7 +73,8 @@ class DeployFilesTest {
                 .get("fairgate.yml")
                 .getAsString();
         assertThat(PolicyReader.read("ConfigMap", policy).warnings()).isEmpty();
-        assertThat(PolicyReader.read(DEPLOY.resolve("docker/policy/fairgate.yml")).warnings())
+        assertThat(PolicyReader.read(DEPLOY.resolve("docker/policy/fairgate.yml"))
+                        .warnings())
                 .isEmpty();
     }
 

@@ -4,7 +4,9 @@ import io.fairgate.gateway.operate.ManagementPort.Answer;
 import io.fairgate.gateway.operate.ManagementPort.FailedCallException;
 import io.fairgate.gateway.start.Version;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -89,9 +91,9 @@ public final class DecisionsCommand extends ManagementCommand {
         out.printf("%s %s, %s%n", text(decision, "status"), text(decision, "reason"), text(decision, "at"));
         out.printf("Tenant %s, route %s, path %s%n", tenant(decision), text(decision, "route"), text(decision, "path"));
         if (!decision.path("quotas").isEmpty()) {
-            out.printf(
-                    "Quotas that were used up: %s%n",
-                    Table.text(decision.path("quotas").toString()));
+            List<String> quotas = new ArrayList<>();
+            decision.path("quotas").forEach(quota -> quotas.add(Table.text(quota.asString())));
+            out.printf("Quotas that were used up: %s%n", String.join(", ", quotas));
         }
         if (decision.path("cause").isString()) {
             out.printf("Cause: %s%n", text(decision, "cause"));

@@ -17,6 +17,7 @@ import io.fairgate.gateway.operate.WhatIfCommand;
 import io.fairgate.gateway.start.Version;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -73,7 +74,7 @@ public final class Fairgate {
         }
         CommandLine all = new CommandLine(new Fairgate());
         // What follows the command that it runs are the options of that.
-        all.getSubcommands().get(LeaseCommand.NAME).setStopAtPositional(true);
+        Objects.requireNonNull(all.getSubcommands().get(LeaseCommand.NAME)).setStopAtPositional(true);
         return all;
     }
 

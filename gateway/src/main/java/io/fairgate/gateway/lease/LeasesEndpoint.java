@@ -15,6 +15,7 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** {@code /actuator/leases}: the leases of all tenants; {@code /actuator/leases/ID}: one of them, which a DELETE ends. */
@@ -91,12 +92,11 @@ record LeasesEndpoint(LeaseRegister register) {
     }
 
     private Mono<List<LeaseState>> asked(@Nullable String tenant, @Nullable String pool, @Nullable String holder) {
-        boolean isForAll = tenant == null || tenant.isEmpty();
-        if (!isForAll && !TenantId.isWellFormed(tenant)) {
-            return Mono.just(List.of());
+        Flux<LeaseId> ids = leases().ids();
+        if (tenant != null && !tenant.isEmpty()) {
+            ids = TenantId.isWellFormed(tenant) ? leases().ids(TenantId.of(tenant)) : Flux.empty();
         }
-        return (isForAll ? leases().ids() : leases().ids(TenantId.of(tenant)))
-                .take(MOST)
+        return ids.take(MOST)
                 .flatMap(leases()::status, AT_A_TIME)
                 .map(LeaseState::of)
                 .filter(lease ->

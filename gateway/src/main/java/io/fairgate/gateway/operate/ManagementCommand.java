@@ -31,7 +31,7 @@ abstract class ManagementCommand implements Callable<Integer> {
         try {
             return run(out);
         } catch (FailedCallException e) {
-            return fail(e.getMessage());
+            return fail(String.valueOf(e.getMessage()));
         } finally {
             out.flush();
         }

@@ -5,6 +5,7 @@ import io.fairgate.gateway.start.Version;
 import java.io.Console;
 import java.io.PrintWriter;
 import java.time.LocalTime;
+import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
@@ -47,7 +48,7 @@ public final class TopCommand extends ManagementCommand {
                 out.println(pools);
             } else {
                 out.print(isTerminal ? CLEAR : i == 0 ? "" : System.lineSeparator());
-                out.println(LocalTime.now().truncatedTo(ChronoUnit.SECONDS));
+                out.println(LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS));
                 PoolTables.print(pools, out);
             }
             out.flush();
@@ -55,7 +56,8 @@ public final class TopCommand extends ManagementCommand {
         return 0;
     }
 
-    /** Since JDK 22 there may be a console that is no terminal. */
+    /** Since JDK 22 there may be a console that is no terminal; before, there is none without a terminal. */
+    @SuppressWarnings("SystemConsoleNull")
     private static boolean isTerminal() {
         Console console = System.console();
         if (console == null) {

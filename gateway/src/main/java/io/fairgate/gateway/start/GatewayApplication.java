@@ -6,6 +6,7 @@ import io.fairgate.gateway.lease.LeaseConfiguration;
 import io.fairgate.gateway.log.ClientFaults;
 import io.fairgate.gateway.redis.BackendConfiguration;
 import io.fairgate.gateway.throttle.policy.ThrottleConfiguration;
+import io.fairgate.gateway.trace.TraceConfiguration;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.policyfile.PolicyHealth;
 import io.fairgate.spring.policyfile.PolicyReload;
@@ -29,7 +30,8 @@ import org.springframework.context.annotation.Import;
     IdleTimeout.class,
     BackendConfiguration.class,
     LeaseConfiguration.class,
-    ThrottleConfiguration.class
+    ThrottleConfiguration.class,
+    TraceConfiguration.class
 })
 class GatewayApplication {
 

@@ -4,6 +4,7 @@ import io.fairgate.config.yaml.Suggestions;
 import io.fairgate.gateway.lease.LeaseSettings;
 import io.fairgate.gateway.log.LogFiles;
 import io.fairgate.gateway.redis.BackendSettings;
+import io.fairgate.gateway.trace.TraceSettings;
 import io.fairgate.spring.settings.FairgateProperties;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
@@ -50,6 +51,7 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
                     below(ConfigurationPropertyName.of(ClientSettings.PREFIX), ClientSettings.class),
                     below(ConfigurationPropertyName.of(ManagementSettings.PREFIX), ManagementSettings.class),
                     below(ConfigurationPropertyName.of(LogFiles.PREFIX), LogFiles.class),
+                    below(ConfigurationPropertyName.of(TraceSettings.PREFIX), TraceSettings.class),
                     below(ConfigurationPropertyName.of(LeaseSettings.PREFIX), LeaseSettings.class))
             .flatMap(names -> names)
             .sorted()

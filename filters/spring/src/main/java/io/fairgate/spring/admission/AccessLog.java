@@ -4,6 +4,8 @@ import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.G
 
 import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.RequestTraces;
+import io.fairgate.spring.exchange.RequestTraces.Ids;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.proxy.OriginalRequests;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
@@ -28,18 +30,21 @@ import reactor.core.scheduler.Scheduler;
 
 /**
  * Writes one record for each request, also for one that no route matches: its tenant, how long it waited, how it ended, and the
- * refusals, enforced or not. Off unless {@code fairgate.access-log} is on.
+ * refusals, enforced or not. Off unless {@code fairgate.access-log} is on. What is recorded is also traced.
  *
  * @param records the log to write to; null when the access log is off
+ * @param traces follow each request, also when the access log is off
  */
-record AccessLog(@Nullable RecordLog records, PolicyHolder policy, InstantSource clock, Scheduler time)
+record AccessLog(
+        @Nullable RecordLog records, PolicyHolder policy, RequestTraces traces, InstantSource clock, Scheduler time)
         implements DisposableBean {
 
     private static final String BROKEN_OFF = "broken-off";
     private static final String CLIENT_LEFT = "client-left";
 
     Mono<Void> record(ServerWebExchange exchange, Mono<Void> request) {
-        return records == null ? request : Mono.defer(() -> recorded(exchange, request, records));
+        return traces.trace(
+                exchange, records == null ? request : Mono.defer(() -> recorded(exchange, request, records)));
     }
 
     private Mono<Void> recorded(ServerWebExchange exchange, Mono<Void> request, RecordLog log) {
@@ -86,6 +91,8 @@ record AccessLog(@Nullable RecordLog records, PolicyHolder policy, InstantSource
         entry.put("end", end);
         entry.put("seconds", seconds(time.now(TimeUnit.NANOSECONDS) - began));
         put(entry, "waited", Exchanges.waited(exchange), AccessLog::seconds);
+        put(entry, "trace", Ids.of(exchange), Ids::trace);
+        put(entry, "requestId", Ids.of(exchange), Ids::request);
         List<Decision> decisions = Decisions.of(exchange);
         if (!decisions.isEmpty()) {
             entry.put("decisions", decisions.stream().map(AccessLog::shown).toList());

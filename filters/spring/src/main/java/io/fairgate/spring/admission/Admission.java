@@ -47,7 +47,7 @@ public record Admission(
 
     /** Admits one request and forwards it, as {@link #admit} does, and writes its record of the access log. */
     public Mono<Void> handle(ServerWebExchange exchange, Forward forward) {
-        return accessLog.record(exchange, admit(exchange, forward));
+        return accessLog.record(exchange, admit(exchange, accessLog.traces().trace(forward)));
     }
 
     /**

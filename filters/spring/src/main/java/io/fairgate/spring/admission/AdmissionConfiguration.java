@@ -1,6 +1,7 @@
 package io.fairgate.spring.admission;
 
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.exchange.RequestTraces;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.Decisions;
@@ -10,6 +11,7 @@ import io.fairgate.spring.refusal.RouteMeters;
 import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.InstantSource;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
@@ -54,9 +56,18 @@ public class AdmissionConfiguration {
     }
 
     @Bean
-    AccessLog fairgateAccessLog(FairgateProperties properties, PolicyHolder policy, RefusalMeters meters) {
+    AccessLog fairgateAccessLog(
+            FairgateProperties properties,
+            PolicyHolder policy,
+            RefusalMeters meters,
+            ObjectProvider<RequestTraces> traces) {
         RecordLog records =
                 properties.accessLog() ? new RecordLog(RecordLog.ACCESS, meters.recordsLost(RecordLog.ACCESS)) : null;
-        return new AccessLog(records, policy, InstantSource.system(), MonotonicScheduler.INSTANCE);
+        return new AccessLog(
+                records,
+                policy,
+                traces.getIfAvailable(() -> RequestTraces.NONE),
+                InstantSource.system(),
+                MonotonicScheduler.INSTANCE);
     }
 }

@@ -1,6 +1,7 @@
 package io.fairgate.spring.refusal;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -38,6 +39,8 @@ public final class DecisionLog {
      * @param waitedSeconds how long it waited for permits of the pool; 0 when it did not
      * @param waitEndedNanos when that wait ended, or when it was decided if it did not wait, on the clock of {@link System#nanoTime}
      * @param path without the query, which may hold secrets
+     * @param trace the trace that the request belongs to; null when requests are not traced
+     * @param requestId its {@code X-Request-Id}; null when requests are not traced
      * @param cause what went wrong with the upstream; null otherwise
      * @param quotas the names of the quotas that refused, or would have; empty when none did
      * @param enforced false when the request passed all the same, because what decided is in a dry run
@@ -56,6 +59,13 @@ public final class DecisionLog {
             double waitedSeconds,
             @JsonIgnore long waitEndedNanos,
             String path,
+
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
+            String trace,
+
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
+            String requestId,
+
             @Nullable String cause,
             List<String> quotas,
             boolean enforced) {

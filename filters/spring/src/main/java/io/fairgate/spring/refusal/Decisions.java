@@ -6,6 +6,7 @@ import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.RequestTraces.Ids;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.proxy.OriginalRequests;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
@@ -41,6 +42,7 @@ public record Decisions(
      * @param route null when it has none
      * @param pool the pool of the route; null when it has none, or the tenant is not known
      * @param waited its wait for permits that it was granted; null when it was granted none
+     * @param ids those of its trace; null when requests are not traced
      * @param decisions the decisions about it so far
      */
     public record Origin(
@@ -52,6 +54,7 @@ public record Decisions(
             @Nullable Wait waited,
             HttpMethod method,
             String path,
+            @Nullable Ids ids,
             List<Decision> decisions) {}
 
     /**
@@ -79,6 +82,7 @@ public record Decisions(
                 Wait.of(exchange),
                 exchange.getRequest().getMethod(),
                 exchange.getRequest().getPath().value(),
+                Ids.of(exchange),
                 Decisions.of(exchange));
     }
 
@@ -129,6 +133,8 @@ public record Decisions(
                 wait.nanos() / 1e9,
                 wait.endedNanos(),
                 request.path(),
+                request.ids() == null ? null : request.ids().trace(),
+                request.ids() == null ? null : request.ids().request(),
                 refusal.isFailure() ? failure.toString() : null,
                 refused == null ? List.of() : refused.quotas(enforced),
                 enforced);

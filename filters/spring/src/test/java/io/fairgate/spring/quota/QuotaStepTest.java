@@ -116,8 +116,8 @@ class QuotaStepTest {
         TenantPolicy tenant = policy.current().tenants().get(0);
         for (int i = 0; i < 3; i++) {
             RequestQuotas request = quotasOf(exchange(), tenant);
-            Origin origin =
-                    new Origin(tenant, "unknown", null, "orders", null, null, HttpMethod.GET, "/", new ArrayList<>());
+            Origin origin = new Origin(
+                    tenant, "unknown", null, "orders", null, null, HttpMethod.GET, "/", null, new ArrayList<>());
             step.check(() -> origin, request).block();
             step.charge(() -> origin, request).block();
         }

@@ -93,6 +93,8 @@ class RemovedTenantsTest {
                 0,
                 "/",
                 null,
+                null,
+                null,
                 List.of(),
                 true));
     }

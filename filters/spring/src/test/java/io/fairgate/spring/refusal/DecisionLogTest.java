@@ -33,6 +33,8 @@ class DecisionLogTest {
                 0,
                 path,
                 null,
+                null,
+                null,
                 List.of(),
                 true));
         return id;

@@ -43,11 +43,20 @@ class DeployFilesTest {
     /** By the classes that Kubernetes generates from its own description: they refuse unknown and missing keys. */
     @Test
     void kubernetes_knows_every_key() throws IOException {
-        V1ConfigMap.validateJsonElement(json(KUBERNETES, "ConfigMap"));
-        V1Deployment.validateJsonElement(json(KUBERNETES, "Deployment"));
-        V1Service.validateJsonElement(json(KUBERNETES, "Service"));
-        V1PodDisruptionBudget.validateJsonElement(json(KUBERNETES, "PodDisruptionBudget"));
-        V1NetworkPolicy.validateJsonElement(json(KUBERNETES, "NetworkPolicy"));
+        for (Object document : new Yaml().loadAll(Files.readString(KUBERNETES))) {
+            validate(new Gson().toJsonTree(document));
+        }
+    }
+
+    private static void validate(JsonElement json) throws IOException {
+        switch (json.getAsJsonObject().get("kind").getAsString()) {
+            case "ConfigMap" -> V1ConfigMap.validateJsonElement(json);
+            case "Deployment" -> V1Deployment.validateJsonElement(json);
+            case "Service" -> V1Service.validateJsonElement(json);
+            case "PodDisruptionBudget" -> V1PodDisruptionBudget.validateJsonElement(json);
+            case "NetworkPolicy" -> V1NetworkPolicy.validateJsonElement(json);
+            default -> throw new IllegalArgumentException("no check of " + json);
+        }
     }
 
     /** Twice the time that a phase of the shutdown may take, which is a minute. */
@@ -61,8 +70,8 @@ class DeployFilesTest {
                 .get("terminationGracePeriodSeconds")
                 .getAsInt();
         assertThat(seconds).isGreaterThan(120);
-        assertThat(Files.readString(DEPLOY.resolve("systemd/fairgate.service"))).contains("\nTimeoutStopSec=120s\n");
-        assertThat(Files.readString(DEPLOY.resolve("docker/compose.yaml"))).contains("stop_grace_period: 2m\n");
+        assertThat(Files.readString(DEPLOY.resolve("systemd/fairgate.service"))).contains("\nTimeoutStopSec=130s\n");
+        assertThat(Files.readString(DEPLOY.resolve("docker/compose.yaml"))).contains("stop_grace_period: 130s\n");
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.fairgate.gateway.operate.DecisionsCommand;
 import io.fairgate.gateway.operate.LeaseCommand;
 import io.fairgate.gateway.operate.LeasesCommand;
 import io.fairgate.gateway.operate.PoolsCommand;
+import io.fairgate.gateway.operate.ReadyCommand;
 import io.fairgate.gateway.operate.ReloadCommand;
 import io.fairgate.gateway.operate.TopCommand;
 import io.fairgate.gateway.operate.WhatIfCommand;
@@ -37,6 +38,7 @@ import picocli.CommandLine.Model.CommandSpec;
             LeasesCommand.class,
             LeaseCommand.class,
             ReloadCommand.class,
+            ReadyCommand.class,
             WhatIfCommand.class,
             SampleCommand.class,
             ApiKeyCommand.class,

@@ -113,6 +113,20 @@ class LeasesEndpointTest {
         assertThat(Answer.to(url("/" + id)).json("holder")).isEqualTo("nightly-1");
     }
 
+    /** The oldest of more leases than are shown is found. */
+    @Test
+    void a_filter_looks_at_all_leases() {
+        b.acquire("0", "other", "{\"holder\":\"needle\",\"ttl\":\"5m\"}");
+        a.acquire("1", "pool", "{\"permits\":2,\"holder\":\"hay-1\",\"ttl\":\"5m\"}");
+        a.acquire("2", "pool", "{\"permits\":2,\"holder\":\"hay-2\",\"ttl\":\"5m\"}");
+        assertThat(holders("?limit=1")).containsExactly("needle");
+        assertThat(holders("?limit=1&holder=hay")).containsExactly("hay-1");
+        JsonNode all = seen("?limit=1&holder=hay");
+        assertThat(all.path("matching").asInt()).isEqualTo(2);
+        assertThat(all.path("complete").asBoolean()).isTrue();
+        assertThat(all.path("open").asInt()).isEqualTo(3);
+    }
+
     @Test
     @ExtendWith(OutputCaptureExtension.class)
     void a_lease_that_an_operator_ends_gives_its_permits_to_the_next(CapturedOutput output) throws Exception {

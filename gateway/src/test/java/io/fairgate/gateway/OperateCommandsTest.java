@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
@@ -28,6 +29,9 @@ class OperateCommandsTest {
 
     @RegisterExtension
     final GatewayAndUpstream both = new GatewayAndUpstream();
+
+    @RegisterExtension
+    final RunningGateway other = new RunningGateway();
 
     OperateCommandsTest(@TempDir Path folder) {
         this.folder = folder;
@@ -120,6 +124,17 @@ class OperateCommandsTest {
     }
 
     @Test
+    void reload_prints_the_mistakes_of_a_file_that_is_refused(CapturedOutput output) throws Exception {
+        PolicyFileOnDisk file = new PolicyFileOnDisk(folder.resolve("fairgate.yml"))
+                .write(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"));
+        other.start(file.path(), "--fairgate.watch-policy=0s");
+        file.write(TestPolicy.onePool("http://127.0.0.1:9", "permits: 0"));
+        assertThat(Fairgate.run("reload", "--gateway", other.managementUrl(""))).isOne();
+        assertThat(output.getErr()).contains(":12: pools.pool.permits: 0 (expected: 1 to 1000000)");
+        assertThat(output.getOut()).contains("refused; the policy before it stays in force");
+    }
+
+    @Test
     void leases_lists_them_and_ends_one(CapturedOutput output) {
         String id = new LeasingTenant(both.gateway(), "a")
                 .acquire("1", "pool", "{\"holder\":\"nightly\",\"ttl\":\"5m\"}")
@@ -127,7 +142,7 @@ class OperateCommandsTest {
         assertThat(run("leases", "--tenant", "a", "--pool", "pool", "--holder", "night"))
                 .isZero();
         assertThat(output.getOut())
-                .contains("1 leases: 1 hold permits, 0 wait")
+                .contains("Open leases: 1. Holding permits: 1. Waiting: 0.")
                 .containsPattern(id + " +held +a +nightly +pool 1 +");
         assertThat(run("leases", "--end", id)).isZero();
         assertThat(output.getOut()).contains(id + ": ended");
@@ -171,16 +186,23 @@ class OperateCommandsTest {
                 "--ttl=2s",
                 "sh",
                 "-c",
-                "echo $FAIRGATE_LEASE > \"$0\"; exec sleep 60",
+                "sleep 60 & echo $FAIRGATE_LEASE $! > \"$0\"; wait",
                 seen.toString()));
-        RunningGateway.eventually(() -> assertThat(written(seen)).matches("[0-9a-f]{32}\n"));
-        assertThat(run("leases", "--end", Files.readString(seen).strip())).isZero();
+        RunningGateway.eventually(() -> assertThat(written(seen)).matches("[0-9a-f]{32} [0-9]+\n"));
+        String[] words = Files.readString(seen).strip().split(" ", 2);
+        assertThat(run("leases", "--end", words[0])).isZero();
         assertThat(exit.join()).isEqualTo(76);
+        assertThat(ProcessHandle.of(Long.parseLong(words[1])).filter(ProcessHandle::isAlive))
+                .as("what the command has started")
+                .isEmpty();
         assertThat(output.getErr()).contains("pool: the lease was lost, so the command was ended");
     }
 
     @Test
     void lease_says_why_it_runs_nothing(CapturedOutput output) {
+        assertThat(Fairgate.run("lease", "--gateway", both.upstream().url(), "--pool=pool", "--tenant=a", "true"))
+                .isEqualTo(75);
+        assertThat(output.getErr()).contains(": status 200 (expected: the lease port of a gateway)");
         assertThat(run("lease", "--pool=none", "--tenant=a", "true")).isEqualTo(75);
         assertThat(output.getErr()).contains("no permits of none: unknown-pool: ");
         assertThat(run("lease", "--pool=pool", "true")).isEqualTo(2);
@@ -200,6 +222,14 @@ class OperateCommandsTest {
         assertThat(output.getErr()).contains("http://127.0.0.1:1: no answer");
         assertThat(Fairgate.run("pools", "--gateway", both.gateway().url(""))).isOne();
         assertThat(output.getErr()).contains(": status 404: ");
+        for (String command : List.of("pools", "leases", "decisions", "reload")) {
+            // Something else that answers 200.
+            assertThat(Fairgate.run(command, "--gateway", both.upstream().url(), "--endpoints", "/any"))
+                    .as(command)
+                    .isOne();
+        }
+        assertThat(output.getErr()).contains("/any/: status 200: ok (expected: the management port of a gateway with");
+        assertThat(Fairgate.run("pools", "--gateway", "ftp://localhost")).isOne();
         assertThat(Fairgate.run("pools", "--gateway", "localhost")).isOne();
         assertThat(output.getErr()).contains("--gateway: localhost (expected: a URL such as");
     }
@@ -214,8 +244,8 @@ class OperateCommandsTest {
                         "[{\"quota\":\"minute\",\"kind\":\"rate\",\"limit\":5,\"most\":5,\"remaining\":4,\"untilFullSeconds\":")
                 .endsWith(",\"enforced\":true}]");
         assertThat(Answer.to(url + "b").body()).isEqualTo("[]");
-        assertThat(Answer.to(url + "nobody").body()).isEqualTo("[]");
-        assertThat(Answer.to(url + "no%20tenant").body()).isEqualTo("[]");
+        assertThat(Answer.to(url + "nobody").status()).isEqualTo(404);
+        assertThat(Answer.to(url + "no%20tenant").status()).isEqualTo(404);
     }
 
     @Test

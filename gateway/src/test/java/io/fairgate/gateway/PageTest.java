@@ -221,4 +221,19 @@ class PageTest {
             }
         }
     }
+
+    /** With Redis out of reach, the gateway has no permits of the pool, and says so everywhere. */
+    @Test
+    void a_pool_without_its_backend_is_lost_and_not_free() throws Exception {
+        start("--fairgate.backend=redis", "--spring.data.redis.url=redis://127.0.0.1:" + FrontProxy.freePort());
+        try (BufferedReader events = lines(stream())) {
+            assertThat(event(events).path("pools").path(0).path("isLost").asBoolean())
+                    .isTrue();
+        }
+        assertThat(Answer.to(both.gateway().managementUrl("/actuator/pools")).body())
+                .contains("\"backendLost\":true")
+                .doesNotContain("inFlight");
+        assertThat(Answer.to(both.gateway().managementUrl("/actuator/cluster")).body())
+                .contains("\"inForce\":false", "\"failure\":\"");
+    }
 }

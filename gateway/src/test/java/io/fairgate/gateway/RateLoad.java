@@ -1,97 +1,128 @@
 package io.fairgate.gateway;
 
+import java.io.BufferedInputStream;
+import java.io.EOFException;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Deque;
 import java.util.List;
+import java.util.Locale;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Phaser;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Requests at a constant rate, whether answers come or not, as those of many clients: most on connections that stay open, one in ten on
- * a connection of its own, one in three with a body, one in a hundred that takes two seconds. Nothing is sent twice.
+ * a connection of its own, one in three with a body, one in a hundred that takes two seconds, and one in five hundred that takes six.
+ *
+ * <p>Nothing is sent twice: a client of a library would repeat what it may when its connection is closed, and hide a loss. Each request has an
+ * id, {@code X-Load-Id}.
  */
 final class RateLoad implements AutoCloseable {
 
-    private static final Duration LONGEST = Duration.ofSeconds(30);
+    private static final int LONGEST_MILLIS = 30_000;
     private static final String BODY = "x".repeat(10_000);
+    /** Some requests come late on a busy machine. */
+    private static final double LEAST_RATE = 0.9;
 
-    private final String url;
-    private final HttpClient client =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final int port;
+    private final String path;
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
-    private final ExecutorService connections = Executors.newCachedThreadPool();
-    private final Phaser open = new Phaser(1);
+    private final ExecutorService clients = Executors.newCachedThreadPool();
+    private final Deque<Socket> idle = new ConcurrentLinkedDeque<>();
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
     private final AtomicLong sent = new AtomicLong();
+    private int perSecond;
+    private long began;
+    private long ended;
 
-    /** @param url to which {@code /quick} and {@code /slow} are added */
-    RateLoad(String url) {
-        this.url = url;
+    /** @param path to which {@code /quick}, {@code /slow} and {@code /slower} are added */
+    RateLoad(int port, String path) {
+        this.port = port;
+        this.path = path;
     }
 
     /** Begins to send this many requests a second. */
-    RateLoad start(int perSecond) {
-        var unused = clock.scheduleAtFixedRate(this::send, 0, 1_000_000_000L / perSecond, TimeUnit.NANOSECONDS);
+    RateLoad start(int rate) {
+        perSecond = rate;
+        began = System.nanoTime();
+        var unused = clock.scheduleAtFixedRate(
+                () -> {
+                    long number = sent.getAndIncrement();
+                    clients.execute(() -> send(number));
+                },
+                0,
+                1_000_000_000L / rate,
+                TimeUnit.NANOSECONDS);
         return this;
     }
 
-    private void send() {
-        long number = sent.getAndIncrement();
-        open.register();
-        if (number % 10 == 1) {
-            connections.execute(() -> sendOnItsOwn(number));
-            return;
+    private void send(long number) {
+        try {
+            boolean isAlone = number % 10 == 1;
+            Socket kept = isAlone ? null : idle.pollFirst();
+            Socket socket = kept == null ? connect() : kept;
+            socket.getOutputStream().write(request(number, isAlone).getBytes(StandardCharsets.ISO_8859_1));
+            String answer = answer(new BufferedInputStream(socket.getInputStream()));
+            if (!answer.startsWith("HTTP/1.1 200 ") || !answer.endsWith("\r\n\r\nok")) {
+                failures.add("request %d (%s): %s".formatted(number, kept == null ? "new" : "kept", answer));
+            }
+            if (isAlone || answer.toLowerCase(Locale.ROOT).contains("\r\nconnection: close\r\n")) {
+                socket.close();
+            } else {
+                idle.addFirst(socket);
+            }
+        } catch (IOException | RuntimeException e) {
+            failures.add("request %d: %s".formatted(number, e));
         }
-        var unused = client.sendAsync(request(number), BodyHandlers.ofString())
-                .whenComplete((answer, error) -> note(number, text(answer, error)));
     }
 
-    private HttpRequest request(long number) {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path(number)))
-                .timeout(LONGEST)
-                .header("X-Tenant-Id", number % 2 == 0 ? "a" : "b");
-        return number % 3 == 0 ? request.POST(BodyPublishers.ofString(BODY)).build() : request.build();
+    private Socket connect() throws IOException {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        socket.setTcpNoDelay(true);
+        socket.setSoTimeout(LONGEST_MILLIS);
+        return socket;
     }
 
-    private static String path(long number) {
-        return number % 100 == 50 ? "/slow" : "/quick";
+    private String request(long number, boolean isAlone) {
+        String fields = "Host: test\r\nX-Tenant-Id: %s\r\nX-Load-Id: %d\r\n%s"
+                .formatted(number % 2 == 0 ? "a" : "b", number, isAlone ? "Connection: close\r\n" : "");
+        String target = path + (number % 500 == 250 ? "/slower" : number % 100 == 50 ? "/slow" : "/quick");
+        return number % 3 == 0
+                ? "POST %s HTTP/1.1\r\n%sContent-Length: %d\r\n\r\n%s".formatted(target, fields, BODY.length(), BODY)
+                : "GET %s HTTP/1.1\r\n%s\r\n".formatted(target, fields);
     }
 
-    private void sendOnItsOwn(long number) {
-        String answer;
-        try (RawClient own = new RawClient(URI.create(url).getPort())) {
-            own.send("GET %s%s HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: c\r\nConnection: close\r\n\r\n"
-                    .formatted(URI.create(url).getPath(), path(number)));
-            String all = own.readAll();
-            answer = all.startsWith("HTTP/1.1 200 ") && all.endsWith("\r\n\r\nok") ? "200 ok" : all;
-        } catch (IOException e) {
-            answer = e.toString();
+    /** A response with a length. */
+    private static String answer(InputStream in) throws IOException {
+        StringBuilder head = new StringBuilder();
+        while (head.indexOf("\r\n\r\n") < 0) {
+            int next = in.read();
+            if (next < 0) {
+                throw new EOFException("closed after: " + head);
+            }
+            head.append((char) next);
         }
-        note(number, answer);
-    }
-
-    private static String text(@Nullable HttpResponse<String> answer, @Nullable Throwable error) {
-        return answer == null ? String.valueOf(error) : answer.statusCode() + " " + answer.body();
-    }
-
-    private void note(long number, String answer) {
-        if (!answer.equals("200 ok")) {
-            failures.add("request " + number + ": " + answer);
+        int length = head.toString()
+                .lines()
+                .filter(line -> line.toLowerCase(Locale.ROOT).startsWith("content-length:"))
+                .mapToInt(line -> Integer.parseInt(line.substring(15).trim()))
+                .findFirst()
+                .orElse(0);
+        byte[] body = in.readNBytes(length);
+        if (body.length < length) {
+            throw new EOFException("closed in the body after: " + head);
         }
-        open.arriveAndDeregister();
+        return head + new String(body, StandardCharsets.ISO_8859_1);
     }
 
     long sent() {
@@ -106,15 +137,26 @@ final class RateLoad implements AutoCloseable {
     /** Sends no more, and waits for the answers of all requests. */
     void end() throws InterruptedException {
         clock.shutdown();
-        if (!clock.awaitTermination(10, TimeUnit.SECONDS)) {
-            throw new IllegalStateException("still sends");
+        ended = System.nanoTime();
+        clients.shutdown();
+        if (!clock.awaitTermination(10, TimeUnit.SECONDS)
+                || !clients.awaitTermination(2L * LONGEST_MILLIS, TimeUnit.MILLISECONDS)) {
+            failures.add("still waits for answers");
         }
-        open.arriveAndAwaitAdvance();
+    }
+
+    /** Whether as much was sent as the rate asks for. */
+    boolean wasSteady() {
+        return sent.get()
+                > LEAST_RATE * perSecond * Duration.ofNanos(ended - began).toMillis() / 1000;
     }
 
     @Override
-    public void close() {
+    public void close() throws IOException {
         clock.shutdownNow();
-        connections.shutdownNow();
+        clients.shutdownNow();
+        for (Socket socket : idle) {
+            socket.close();
+        }
     }
 }

@@ -54,6 +54,21 @@ class SharedPoolTest {
         eventually(() -> assertThat(ask(gateway).status()).isEqualTo(status));
     }
 
+    private static String slices(RunningGateway gateway) {
+        return Answer.to(gateway.managementUrl("/actuator/cluster")).body();
+    }
+
+    /** Each gateway shows its own part, on the endpoints and on the page. */
+    @Test
+    void each_gateway_shows_its_part() {
+        eventually(() -> {
+            assertThat(slices(one))
+                    .contains("\"poolPermits\":4,\"policyPermits\":4,\"gateways\":2,", "\"inForce\":true");
+            assertThat(slices(two)).contains("\"gateways\":2,");
+        });
+        assertThat(Answer.to(one.managementUrl("/actuator/pools")).body()).contains("\"permits\":4,\"permitsHere\":");
+    }
+
     private static MetricsPage page(RunningGateway gateway) {
         return MetricsPage.upToDate(gateway);
     }

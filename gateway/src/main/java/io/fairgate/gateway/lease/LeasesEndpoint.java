@@ -22,17 +22,20 @@ import reactor.core.publisher.Mono;
 @WebEndpoint(id = "leases")
 record LeasesEndpoint(LeaseRegister register) {
 
+    private static final int MOST_SHOWN = 1_000;
     /** Each takes a round trip when they are in Redis. */
-    private static final int MOST = 1_000;
+    private static final int MOST_READ = 100_000;
 
     private static final int AT_A_TIME = 32;
 
     /**
      * Leases of all tenants.
      *
-     * @param shown those that were asked for, the oldest first; of more than a thousand, any thousand
+     * @param matching how many of them were asked for
+     * @param complete false when there are more than a hundred thousand, and only so many were looked at
+     * @param shown the oldest of those that were asked for, at most a thousand
      */
-    record OpenLeases(int open, int holding, int waiting, List<LeaseState> shown) {}
+    record OpenLeases(int open, int holding, int waiting, int matching, boolean complete, List<LeaseState> shown) {}
 
     /**
      * One lease.
@@ -83,33 +86,44 @@ record LeasesEndpoint(LeaseRegister register) {
         return register.leases();
     }
 
-    /** Those whose tenant has this id, that hold or want permits of this pool, and whose holder's name contains this; null for all. */
+    /**
+     * Those whose tenant has this id, that hold or want permits of this pool, and whose holder's name contains this; null for all.
+     *
+     * @param limit how many are shown, at most a thousand, which null means
+     */
     @ReadOperation
-    public Mono<WebEndpointResponse<?>> all(@Nullable String tenant, @Nullable String pool, @Nullable String holder) {
-        Mono<WebEndpointResponse<?>> found = Mono.zip(leases().count(), asked(tenant, pool, holder))
-                .map(both -> new WebEndpointResponse<>(opened(both.getT1(), both.getT2())));
+    public Mono<WebEndpointResponse<?>> all(
+            @Nullable String tenant, @Nullable String pool, @Nullable String holder, @Nullable Integer limit) {
+        int most = limit == null ? MOST_SHOWN : Math.max(0, Math.min(MOST_SHOWN, limit));
+        Mono<WebEndpointResponse<?>> found = leases().count()
+                .flatMap(count -> asked(tenant, pool, holder)
+                        .collectList()
+                        .map(asked -> new WebEndpointResponse<>(opened(count, asked, most))));
         return found.onErrorResume(LeasesUnavailableException.class, LeasesEndpoint::lost);
     }
 
-    private Mono<List<LeaseState>> asked(@Nullable String tenant, @Nullable String pool, @Nullable String holder) {
+    private Flux<LeaseState> asked(@Nullable String tenant, @Nullable String pool, @Nullable String holder) {
         Flux<LeaseId> ids = leases().ids();
         if (tenant != null && !tenant.isEmpty()) {
             ids = TenantId.isWellFormed(tenant) ? leases().ids(TenantId.of(tenant)) : Flux.empty();
         }
-        return ids.take(MOST)
+        return ids.take(MOST_READ)
                 .flatMap(leases()::status, AT_A_TIME)
                 .map(LeaseState::of)
                 .filter(lease ->
                         pool == null || pool.isEmpty() || lease.permits().containsKey(pool))
-                .filter(lease -> holder == null || lease.holder().contains(holder))
-                .sort(Comparator.comparingDouble(LeaseState::ageSeconds)
-                        .reversed()
-                        .thenComparing(LeaseState::id))
-                .collectList();
+                .filter(lease -> holder == null || lease.holder().contains(holder));
     }
 
-    private static OpenLeases opened(LeaseCount count, List<LeaseState> shown) {
-        return new OpenLeases(count.open(), count.holding(), count.waiting(), shown);
+    private static OpenLeases opened(LeaseCount count, List<LeaseState> asked, int most) {
+        List<LeaseState> oldest = asked.stream()
+                .sorted(Comparator.comparingDouble(LeaseState::ageSeconds)
+                        .reversed()
+                        .thenComparing(LeaseState::id))
+                .limit(most)
+                .toList();
+        return new OpenLeases(
+                count.open(), count.holding(), count.waiting(), asked.size(), count.open() <= MOST_READ, oldest);
     }
 
     /** Empty, which is answered with 404, when there is none. */

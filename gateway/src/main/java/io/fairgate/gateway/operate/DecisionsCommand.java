@@ -36,6 +36,9 @@ public final class DecisionsCommand extends ManagementCommand {
 
     @Override
     int run(PrintWriter out) throws FailedCallException, InterruptedException {
+        if (id != null && id.isBlank()) {
+            throw new FailedCallException("the id is empty (expected: that of a decision, as the client got it)");
+        }
         return id == null ? list(out) : explain(id, out);
     }
 
@@ -44,7 +47,7 @@ public final class DecisionsCommand extends ManagementCommand {
         filter.put("tenant", tenant);
         filter.put("reason", reason);
         filter.put("route", route);
-        JsonNode decisions = gateway.get("decisions", filter);
+        JsonNode decisions = gateway.get("decisions", filter, JsonNode::isArray);
         if (isJson) {
             out.println(decisions);
             return 0;
@@ -72,11 +75,11 @@ public final class DecisionsCommand extends ManagementCommand {
     private int explain(String decisionId, PrintWriter out) throws FailedCallException, InterruptedException {
         Answer answer = gateway.call("GET", "decisions/" + ManagementPort.encoded(decisionId), null);
         if (answer.status() == 404) {
-            gateway.get("decisions"); // or the endpoint itself is missing
+            gateway.get("decisions", Map.of(), JsonNode::isArray); // or the endpoint itself is missing
             return fail(
                     "%s: the gateway does not know this decision; it keeps the latest 4096, and each gateway only its own"
                             .formatted(decisionId));
-        } else if (!answer.isOk()) {
+        } else if (answer.status() != 200 || !answer.json().path("id").isString()) {
             throw gateway.unexpected("decisions", answer);
         }
         if (isJson) {

@@ -1,6 +1,5 @@
 package io.fairgate.gateway.operate;
 
-import io.fairgate.client.Lease;
 import io.fairgate.client.LeaseClient;
 import io.fairgate.client.LeaseClientSettings;
 import io.fairgate.client.LeaseException;
@@ -9,12 +8,13 @@ import io.fairgate.gateway.start.Version;
 import io.fairgate.time.DurationText;
 import java.io.IOException;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -34,6 +34,7 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "The exit code is that of the command; 75 when it got no permits, and 76 when the lease was lost and the command was ended.",
+            "When it is ended, so are the processes that it has started, unless they have left it.",
             "The command has the lease in FAIRGATE_LEASE, and its fencing token in FAIRGATE_TOKEN.",
             "A key of the tenant is read from the environment variable FAIRGATE_API_KEY."
         })
@@ -47,7 +48,7 @@ public final class LeaseCommand implements Callable<Integer> {
     static final int LOST = 76;
 
     private static final String KEY = "FAIRGATE_API_KEY";
-    private static final Duration GRACE = Duration.ofSeconds(5);
+    private static final Duration ANSWERS_WITHIN = Duration.ofSeconds(10);
 
     @Option(names = "--pool", required = true, paramLabel = "NAME", description = "The pool.")
     @SuppressWarnings("NullAway.Init") // by picocli
@@ -115,14 +116,36 @@ public final class LeaseCommand implements Callable<Integer> {
                     .withMaxWait(time("--max-wait", maxWait))
                     .withHolder(holder());
             settings = settings();
+            requireLeasePort();
         } catch (IllegalArgumentException e) {
             return fail(2, String.valueOf(e.getMessage()));
+        } catch (IOException e) {
+            return fail(
+                    NO_PERMITS, "%s: %s (expected: the lease port of a gateway)".formatted(gateway, e.getMessage()));
         }
         try (LeaseClient client = LeaseClient.to(settings)) {
-            Lease lease = client.acquire(options).block();
-            return lease == null ? NO_PERMITS : run(lease);
+            return new LeasedCommand(client, options, words).run();
         } catch (LeaseException e) {
             return fail(NO_PERMITS, "%s: no permits of %s: %s: %s".formatted(gateway, pool, e.reason(), e.detail()));
+        } catch (LeasedCommand.NotStartedException e) {
+            return fail(127, String.valueOf(e.getMessage()));
+        } catch (LeasedCommand.LostException e) {
+            return fail(LOST, "%s: the lease was lost, so the command was ended".formatted(pool));
+        }
+    }
+
+    /** The client repeats its calls for as long as it may wait, so a wrong URL would show only then. */
+    private void requireLeasePort() throws IOException, InterruptedException {
+        HttpResponse<String> described = HttpClient.newBuilder()
+                .connectTimeout(ANSWERS_WITHIN)
+                .build()
+                .send(
+                        HttpRequest.newBuilder(gateway.resolve("/v1/openapi.json"))
+                                .timeout(ANSWERS_WITHIN)
+                                .build(),
+                        BodyHandlers.ofString());
+        if (described.statusCode() != 200 || !described.body().contains("/v1/pools/")) {
+            throw new IOException("status " + described.statusCode());
         }
     }
 
@@ -151,65 +174,6 @@ public final class LeaseCommand implements Callable<Integer> {
     private String holder() {
         String name = words.get(0).replaceFirst(".*/", "").replaceAll("[^A-Za-z0-9._-]", "_");
         return "%.40s-%d".formatted(name, ProcessHandle.current().pid());
-    }
-
-    private int run(Lease lease) throws InterruptedException {
-        ProcessBuilder builder = new ProcessBuilder(words).inheritIO();
-        builder.environment().put("FAIRGATE_LEASE", lease.id());
-        builder.environment().put("FAIRGATE_TOKEN", String.format(Locale.ROOT, "%d", lease.token()));
-        Process process;
-        try {
-            process = builder.start();
-        } catch (IOException e) {
-            release(lease);
-            return fail(127, "%s: cannot be run: %s".formatted(words.get(0), e.getMessage()));
-        }
-        Thread atSignal = new Thread(() -> end(process, lease));
-        Runtime.getRuntime().addShutdownHook(atSignal);
-        AtomicBoolean isLost = new AtomicBoolean();
-        var watch = lease.lost().subscribe(none -> {}, lost -> {
-            isLost.set(true);
-            process.destroy();
-            process.onExit()
-                    .orTimeout(GRACE.toMillis(), TimeUnit.MILLISECONDS)
-                    .exceptionally(late -> process.destroyForcibly());
-        });
-        int exit = process.waitFor();
-        watch.dispose();
-        try {
-            Runtime.getRuntime().removeShutdownHook(atSignal);
-        } catch (IllegalStateException e) {
-            return exit; // A signal ends this process, and the hook releases the lease.
-        }
-        if (isLost.get()) {
-            return fail(LOST, "%s: the lease was lost, so the command was ended".formatted(pool));
-        }
-        release(lease);
-        return exit;
-    }
-
-    /** At a signal: the command ends first, and then the lease. */
-    private void end(Process process, Lease lease) {
-        process.destroy();
-        try {
-            if (!process.waitFor(GRACE.toMillis(), TimeUnit.MILLISECONDS)) {
-                process.destroyForcibly().waitFor();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        release(lease);
-    }
-
-    /** If it cannot be released, it expires. */
-    private void release(Lease lease) {
-        try {
-            lease.release().block();
-        } catch (LeaseException e) {
-            command.commandLine()
-                    .getErr()
-                    .printf("%s: the lease could not be released, and expires within %s%n", gateway, ttl);
-        }
     }
 
     private int fail(int exitCode, String message) {

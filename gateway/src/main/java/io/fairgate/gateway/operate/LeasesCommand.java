@@ -39,13 +39,16 @@ public final class LeasesCommand extends ManagementCommand {
 
     @Override
     int run(PrintWriter out) throws FailedCallException, InterruptedException {
+        if (end != null && end.isBlank()) {
+            throw new FailedCallException("--end: empty (expected: an id that the command leases shows)");
+        }
         return end == null ? list(out) : end(end, out);
     }
 
     private int end(String id, PrintWriter out) throws FailedCallException, InterruptedException {
         Answer answer = gateway.call("DELETE", "leases/" + ManagementPort.encoded(id), null);
         if (answer.status() == 404) {
-            gateway.get("leases"); // or the endpoint itself is missing
+            read(Map.of()); // or the endpoint itself is missing
             return fail("%s: there is no such lease (expected: an id that the command leases shows)".formatted(id));
         } else if (answer.status() != 204) {
             throw gateway.unexpected("leases", answer);
@@ -54,18 +57,22 @@ public final class LeasesCommand extends ManagementCommand {
         return 0;
     }
 
+    private JsonNode read(Map<String, @Nullable String> filter) throws FailedCallException, InterruptedException {
+        return gateway.get("leases", filter, json -> json.path("shown").isArray());
+    }
+
     private int list(PrintWriter out) throws FailedCallException, InterruptedException {
         Map<String, @Nullable String> filter = new LinkedHashMap<>();
         filter.put("tenant", tenant);
         filter.put("pool", pool);
         filter.put("holder", holder);
-        JsonNode leases = gateway.get("leases", filter);
+        JsonNode leases = read(filter);
         if (isJson) {
             out.println(leases);
             return 0;
         }
         out.printf(
-                "%d leases: %d hold permits, %d wait%n",
+                "Open leases: %d. Holding permits: %d. Waiting: %d.%n",
                 leases.path("open").asInt(),
                 leases.path("holding").asInt(),
                 leases.path("waiting").asInt());
@@ -82,6 +89,13 @@ public final class LeasesCommand extends ManagementCommand {
         }
         if (!table.isEmpty()) {
             table.print(out);
+        }
+        int more = leases.path("matching").asInt() - leases.path("shown").size();
+        if (more > 0) {
+            out.printf("%d more are not shown.%n", more);
+        }
+        if (!leases.path("complete").asBoolean(true)) {
+            out.println("There are so many leases that not all were looked at: filter by tenant.");
         }
         return 0;
     }

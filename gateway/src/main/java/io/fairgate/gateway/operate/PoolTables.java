@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import tools.jackson.databind.JsonNode;
 
-/** The pools of a gateway, each with its tenants: the worst off first, as on the page. */
+/** The pools of a gateway, each with its tenants: the worst off first. */
 final class PoolTables {
 
     private static final int MOST_TENANTS = 30;
@@ -16,7 +16,7 @@ final class PoolTables {
     /** @param pools as the endpoint answers them */
     static void print(JsonNode pools, PrintWriter out) {
         if (pools.isEmpty()) {
-            out.println("No pool can be read: the policy has none, or their backend is lost.");
+            out.println("The policy has no pool.");
         }
         boolean isFirst = true;
         for (var each : pools.properties()) {
@@ -29,11 +29,15 @@ final class PoolTables {
     }
 
     private static void print(String name, JsonNode pool, PrintWriter out) {
+        if (pool.path("backendLost").asBoolean()) {
+            out.printf("%s: its backend is lost%n", Table.text(name));
+            return;
+        }
         out.printf(
                 "%s: %d of %d permits in flight, %d waiting%n",
                 Table.text(name),
                 pool.path("inFlight").asInt(),
-                pool.path("permits").asInt(),
+                pool.path("permitsHere").asInt(pool.path("permits").asInt()),
                 pool.path("waiting").asInt());
         List<JsonNode> tenants = new ArrayList<>();
         pool.path("tenants").forEach(tenants::add);

@@ -16,7 +16,7 @@ public final class PoolsCommand extends ManagementCommand {
 
     @Override
     int run(PrintWriter out) throws FailedCallException, InterruptedException {
-        JsonNode pools = gateway.get("pools");
+        JsonNode pools = gateway.pools();
         if (isJson) {
             out.println(pools);
         } else {

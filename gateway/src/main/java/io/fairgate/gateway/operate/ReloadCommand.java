@@ -28,8 +28,8 @@ public final class ReloadCommand extends ManagementCommand {
             out.println(answer.body());
             return isRefused ? 1 : 0;
         }
-        report.path("mistakes").forEach(mistake -> fail(mistake.asString()));
-        report.path("warnings").forEach(warning -> out.println(warning.asString()));
+        report.path("mistakes").forEach(mistake -> fail(Table.text(mistake.asString())));
+        report.path("warnings").forEach(warning -> out.println(Table.text(warning.asString())));
         out.printf(
                 "%s: %s. In force: %s (SHA-256 %.12s, since %s).%n",
                 report.path("file").asString(),

@@ -37,23 +37,38 @@ public final class TopCommand extends ManagementCommand {
     int run(PrintWriter out) throws FailedCallException, InterruptedException {
         if (!(every >= 0.1 && every <= 3600)) {
             throw new FailedCallException("--every: %s (expected: 0.1 to 3600)".formatted(every));
+        } else if (times < 1) {
+            throw new FailedCallException("--times: %d (expected: 1 or more)".formatted(times));
         }
         boolean isTerminal = isTerminal();
         for (long i = 0; i < times; i++) {
             if (i > 0) {
                 TimeUnit.MICROSECONDS.sleep(Math.round(every * 1e6));
             }
-            JsonNode pools = gateway.get("pools");
-            if (isJson) {
-                out.println(pools);
-            } else {
-                out.print(isTerminal ? CLEAR : i == 0 ? "" : System.lineSeparator());
-                out.println(LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS));
-                PoolTables.print(pools, out);
-            }
+            look(out, isTerminal ? CLEAR : i == 0 ? "" : System.lineSeparator(), i == 0);
             out.flush();
         }
         return 0;
+    }
+
+    /** Goes on while the gateway is restarted, for instance; but a first look that fails is a mistake of the command line. */
+    private void look(PrintWriter out, String before, boolean isFirst)
+            throws FailedCallException, InterruptedException {
+        LocalTime now = LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS);
+        try {
+            JsonNode pools = gateway.pools();
+            if (isJson) {
+                out.println(pools);
+            } else {
+                out.println(before + now);
+                PoolTables.print(pools, out);
+            }
+        } catch (FailedCallException e) {
+            if (isFirst) {
+                throw e;
+            }
+            fail("%s %s".formatted(now, e.getMessage()));
+        }
     }
 
     /** Since JDK 22 there may be a console that is no terminal; before, there is none without a terminal. */

@@ -12,6 +12,7 @@ record PageState(Instant at, List<PoolState> pools) {
      * One pool. Without its backend only its name is known.
      *
      * @param isLost whether the backend of the pool cannot be reached
+     * @param permits that this gateway may give out; with gateways that share the pool, its part of it
      * @param latest what its requests got just now; null when nothing is recorded
      * @param fairness {@link FairnessIndex} of the latest minute in which a page was open; null while too few tenants wait
      * @param inFlightBefore permits in flight in each of the latest seconds, the oldest first; -1 while the backend was lost

@@ -14,6 +14,7 @@ import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.fairshare.Recordings;
 import io.fairgate.status.PoolStatus;
 import io.fairgate.status.PoolStatus.TenantStatus;
+import io.fairgate.status.SliceStatus;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.Instant;
@@ -74,7 +75,7 @@ final class PageStates {
         }
         return Flux.fromIterable(pools.all())
                 .concatMap(pool -> pool.snapshot()
-                        .map(status -> state(pool.name(), status))
+                        .map(status -> state(pool, status))
                         .onErrorResume(PoolUnavailableException.class, lost -> Mono.just(lost(pool.name()))))
                 .sort(Comparator.comparing(PoolState::pool))
                 .collectList()
@@ -96,7 +97,12 @@ final class PageStates {
         return new PoolState(pool, true, 0, 0, 0, null, null, List.of(), List.of(), List.of(), List.of(), 0);
     }
 
-    private PoolState state(String pool, PoolStatus status) {
+    private PoolState state(PermitPool of, PoolStatus status) {
+        String pool = of.name();
+        SliceStatus slice = of.slice();
+        if (slice != null && !slice.isInForce()) {
+            return lost(pool);
+        }
         Latest just = latest.get(pool);
         List<TenantState> tenants = tenants(status, just);
         List<Point> points = history.of(pool);
@@ -105,7 +111,7 @@ final class PageStates {
         return new PoolState(
                 pool,
                 false,
-                status.permits(),
+                slice == null ? status.permits() : slice.permits(),
                 status.inFlight(),
                 status.waiting(),
                 just == null ? null : use(just.all(), just),

@@ -14,7 +14,7 @@ export function startLeases() {
 
 /** The section is only there where leases are served. */
 export async function refreshLeases() {
-  const { status, json, wrong } = await ask('leases');
+  const { status, json, wrong } = await ask(`leases?limit=${MOST}`);
   byId('leases-section').hidden = status === 404;
   byId('to-leases').hidden = status === 404;
   if (status === 404) {
@@ -27,8 +27,8 @@ export async function refreshLeases() {
   if (isEmpty) {
     return;
   }
-  const shown = json.shown.slice(0, MOST);
-  const more = json.open - shown.length;
+  const { shown } = json;
+  const more = json.matching - shown.length;
   rows.show(`Leases, the oldest first.${more > 0 ? ` ${number(more)} more are not shown.` : ''}`, shown.map((lease) => ({
     key: lease.id,
     cells: [

@@ -78,6 +78,7 @@ class Card {
     this.queue = new Line('queue', 'requests waiting');
     this.nobody = element('p', { class: 'empty' }, 'No tenant holds permits or waits.');
     this.tenants = new Rows(['tenant', 'share', 'used', 'in flight', 'waiting', 'oldest wait', 'behind', 'wait p50', 'wait p99', 'refused']);
+    this.pressed = 0;
     this.quotas = element('div', { role: 'region', 'aria-label': 'Quotas of a tenant', 'aria-live': 'polite' });
     this.content = element('div', {}, this.bar, this.facts,
       element('div', { class: 'lines' }, this.flow.view, this.queue.view), this.nobody, this.tenants.view, this.quotas);
@@ -103,14 +104,18 @@ class Card {
     const isEmpty = pool.tenants.length === 0;
     this.nobody.hidden = !isEmpty;
     this.tenants.view.hidden = isEmpty;
-    const span = pool.latest === null ? '' : ` "Used", waits and refusals are of the last ${time(pool.latest.seconds)}; a name shows its quotas.`;
+    const span = pool.latest === null ? '' : ` "Used", waits and refusals are of the last ${time(pool.latest.seconds)}.`;
     const more = pool.otherTenants === 0 ? '' : ` ${number(pool.otherTenants)} more are not shown.`;
-    this.tenants.show(`Tenants of ${pool.pool}, the worst off first.${span}${more}`, pool.tenants.map((tenant) => row(tenant, () => this.showQuotas(tenant.tenant))));
+    this.tenants.show(`Tenants of ${pool.pool}, the worst off first; a name shows its quotas.${span}${more}`, pool.tenants.map((tenant) => row(tenant, () => this.showQuotas(tenant.tenant))));
   }
 
   /** What is left now of the quotas of a tenant. */
   async showQuotas(tenant) {
-    this.quotas.replaceChildren(...await quotas(tenant));
+    const mine = ++this.pressed;
+    const found = await quotas(tenant);
+    if (mine === this.pressed) {
+      this.quotas.replaceChildren(...found);
+    }
   }
 
   /** The permits in flight, by tenant. */

@@ -1,18 +1,20 @@
 import { element } from './dom.js';
-import { number, percent, time } from './format.js';
+import { moment, number, percent, time } from './format.js';
 import { ask } from './endpoints.js';
 import { Rows } from './rows.js';
 
 /** What is left of the quotas of one tenant, as elements. */
 export async function quotas(tenant) {
-  const { json, wrong } = await ask(`quotas/${encodeURIComponent(tenant)}`);
-  if (wrong !== null) {
+  const { status, json, wrong } = await ask(`quotas/${encodeURIComponent(tenant)}`);
+  if (status === 404 || !Array.isArray(json)) {
+    return [element('p', { class: 'empty' }, `The gateway knows no quotas of ${tenant}.`)];
+  } else if (wrong !== null) {
     return [element('p', { class: 'mistake' }, wrong)];
   } else if (json.length === 0) {
     return [element('p', {}, `${tenant} has no quota.`)];
   }
   const rows = new Rows(['quota', 'kind', 'limit', 'left', 'part left', 'nothing used in'], 2);
-  rows.show(`The quotas of ${tenant}`, json.map((quota) => ({
+  rows.show(`The quotas of ${tenant}, at ${moment(new Date())}`, json.map((quota) => ({
     key: quota.quota,
     cells: [
       quota.quota,

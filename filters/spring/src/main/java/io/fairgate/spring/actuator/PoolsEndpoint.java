@@ -6,6 +6,7 @@ import io.fairgate.status.PoolStatus;
 import io.fairgate.status.PoolStatus.ClassStatus;
 import io.fairgate.status.PoolStatus.GroupStatus;
 import io.fairgate.status.PoolStatus.TenantStatus;
+import io.fairgate.status.SliceStatus;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -20,19 +21,32 @@ import reactor.core.publisher.Mono;
 @Endpoint(id = "pools")
 public record PoolsEndpoint(PermitPools byName) {
 
+    private static final Map<String, Object> LOST = Map.of("permits", 0, "backendLost", true);
+
     /** A {@link PoolStatus} for each pool, as the page shows it. */
     @ReadOperation
     public Mono<Map<String, Map<String, Object>>> pools() {
         return Flux.fromIterable(byName.all())
                 .concatMap(pool -> pool.snapshot()
-                        .map(status -> Map.entry(pool.name(), shown(status)))
-                        .onErrorComplete(PoolUnavailableException.class))
+                        .map(status -> Map.entry(pool.name(), shown(status, pool.slice())))
+                        .onErrorReturn(PoolUnavailableException.class, Map.entry(pool.name(), LOST)))
                 .collectMap(Map.Entry::getKey, Map.Entry::getValue, TreeMap::new);
     }
 
-    private static Map<String, Object> shown(PoolStatus status) {
+    /**
+     * One pool.
+     *
+     * @param slice the part of it that this gateway has; null when it has all of it
+     */
+    private static Map<String, Object> shown(PoolStatus status, @Nullable SliceStatus slice) {
+        if (slice != null && !slice.isInForce()) {
+            return LOST;
+        }
         Map<String, Object> pool = new LinkedHashMap<>();
         pool.put("permits", status.permits());
+        if (slice != null) {
+            pool.put("permitsHere", slice.permits());
+        }
         pool.put("inFlight", status.inFlight());
         pool.put("waiting", status.waiting());
         pool.put("collecting", status.collecting());

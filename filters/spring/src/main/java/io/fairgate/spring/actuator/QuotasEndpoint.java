@@ -69,11 +69,17 @@ public record QuotasEndpoint(PolicyHolder policy, Quotas quotas) {
         }
     }
 
-    /** Empty for a tenant without quotas. Tenants that the policy does not name share the quotas of {@code unknown}. */
+    /** Empty for a tenant without quotas; for a tenant that the policy does not let in there is no answer, which is 404. */
     @ReadOperation
     public Mono<WebEndpointResponse<?>> of(@Selector String tenant) {
-        QuotaSet all = QuotaSet.of(of(tenant, policy.current()));
-        Mono<WebEndpointResponse<?>> left = quotas.balances(all)
+        Policy current = policy.current();
+        TenantPolicy member = TenantId.isWellFormed(tenant) ? current.members().get(TenantId.of(tenant)) : null;
+        // Those that it does not name share the quotas of "unknown".
+        TenantPolicy shown = member == null ? current.unknown() : member;
+        if (shown == null) {
+            return Mono.empty();
+        }
+        Mono<WebEndpointResponse<?>> left = quotas.balances(QuotaSet.of(all(shown, current)))
                 .map(balances -> new WebEndpointResponse<>(
                         balances.stream().map(Left::of).toList()));
         return left.onErrorResume(
@@ -83,14 +89,9 @@ public record QuotasEndpoint(PolicyHolder policy, Quotas quotas) {
                         WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE)));
     }
 
-    private static List<OwnedQuota> of(String tenant, Policy policy) {
-        TenantPolicy member = TenantId.isWellFormed(tenant) ? policy.members().get(TenantId.of(tenant)) : null;
-        TenantPolicy shown = member == null ? policy.unknown() : member;
-        if (shown == null) {
-            return List.of();
-        }
-        List<OwnedQuota> all = new ArrayList<>(QuotaSets.own(shown, policy));
-        String group = shown.parent();
+    private static List<OwnedQuota> all(TenantPolicy tenant, Policy policy) {
+        List<OwnedQuota> all = new ArrayList<>(QuotaSets.own(tenant, policy));
+        String group = tenant.parent();
         while (group != null) {
             all.addAll(QuotaSets.own(group, policy));
             ShareGroups.Group above = policy.groups().get(group);

@@ -25,6 +25,7 @@ class PageInBrowserTest {
     private static final String POLICY = TestPolicy.onePool("http://UPSTREAM", "permits: 4, max-wait: 1500ms")
             .replace("a: { plan", "noisy: { plan")
             .replace("b: { plan", "quiet: { plan")
+            .replace("c: { plan: plan }", "c: { plan: plan, quotas: [ { name: minute, limit: 60, per: 1m } ] }")
             .replace("id: plain", "id: \"<img src=x>\"")
             .replace("Path=/plain/**", "Path=/odd/**");
 
@@ -49,7 +50,7 @@ class PageInBrowserTest {
     }
 
     private void startGateway() {
-        both.start(POLICY, "--management.server.port=" + managementPort);
+        both.start(POLICY, "--management.server.port=" + managementPort, LeasingTenant.ON, "--fairgate.leases.port=0");
     }
 
     private void eventually(String selector, String... texts) {
@@ -264,5 +265,22 @@ class PageInBrowserTest {
         try (InputStream file = Objects.requireNonNull(PageInBrowserTest.class.getResourceAsStream(name))) {
             return new String(file.readAllBytes(), StandardCharsets.UTF_8);
         }
+    }
+
+    @Test
+    void it_shows_leases_and_a_tenants_quotas_and_no_cluster() {
+        assertThat(browser.run("return document.querySelector('#cluster-section').hidden")
+                        .asBoolean())
+                .isTrue();
+        String id = new LeasingTenant(both.gateway(), "c")
+                .acquire("1", "pool", "{\"holder\":\"nightly-7\",\"ttl\":\"5m\"}")
+                .json("id");
+        eventually("#leases-section", "1 leases: 1 hold permits, 0 wait.", id, "nightly-7", "pool 1");
+        eventually("#all-pools", "c");
+        browser.run("document.querySelector('#all-pools table button').click()");
+        eventually("#all-pools", "The quotas of c, at ", "minute", "rate", "60", "100.0 %");
+        new LeasingTenant(both.gateway(), "c").release(id);
+        eventually("#leases-section", "0 leases: 0 hold permits, 0 wait.");
+        assertNothingSaid();
     }
 }

@@ -77,7 +77,7 @@ class Card {
     this.flow = new Line('flow', 'permits in flight');
     this.queue = new Line('queue', 'requests waiting');
     this.nobody = element('p', { class: 'empty' }, 'No tenant holds permits or waits.');
-    this.tenants = new Rows(['tenant', 'share', 'used', 'in flight', 'waiting', 'oldest wait', 'behind', 'wait p50', 'wait p99', 'refused']);
+    this.tenants = new Rows(['tenant', 'share', 'used', 'in flight', 'waiting', 'oldest wait', 'behind', 'wait p50', 'wait p99', 'refused', 'quotas']);
     this.pressed = 0;
     this.quotas = element('div', { role: 'region', 'aria-label': 'Quotas of a tenant', 'aria-live': 'polite' });
     this.content = element('div', {}, this.bar, this.facts,
@@ -106,7 +106,7 @@ class Card {
     this.tenants.view.hidden = isEmpty;
     const span = pool.latest === null ? '' : ` "Used", waits and refusals are of the last ${time(pool.latest.seconds)}.`;
     const more = pool.otherTenants === 0 ? '' : ` ${number(pool.otherTenants)} more are not shown.`;
-    this.tenants.show(`Tenants of ${pool.pool}, the worst off first; a name shows its quotas.${span}${more}`, pool.tenants.map((tenant) => row(tenant, () => this.showQuotas(tenant.tenant))));
+    this.tenants.show(`Tenants of ${pool.pool}, the worst off first.${span}${more}`, pool.tenants.map((tenant) => row(tenant, () => this.showQuotas(tenant.tenant))));
   }
 
   /** What is left now of the quotas of a tenant. */
@@ -212,7 +212,7 @@ function row(tenant, press) {
   return {
     key: tenant.tenant,
     cells: [
-      { text: name, mark: colour(tenant.tenant), press },
+      { text: name, mark: colour(tenant.tenant) },
       tenant.share === 0 ? '–' : number(tenant.share, 1),
       latest === null ? '–' : number(latest.permits, 1),
       number(tenant.inFlight),
@@ -222,6 +222,7 @@ function row(tenant, press) {
       latest === null ? '–' : time(latest.waitP50Seconds),
       latest === null ? '–' : time(latest.waitP99Seconds),
       latest === null ? '–' : counts(latest.refused, '0'),
+      { text: 'show', press },
     ],
   };
 }

@@ -235,6 +235,21 @@ class OperateCommandsTest {
     }
 
     @Test
+    void ready_waits_until_a_gateway_has_been_ready_for_so_long(CapturedOutput output) throws Exception {
+        assertThat(run("ready", "--for", "1", "--within", "30")).isZero();
+        assertThat(run("ready", "--for", "3", "--within", "0")).isOne();
+        assertThat(output.getErr()).contains("not ready within 0 s: not for long enough");
+        int port = FrontProxy.freePort();
+        assertThat(Fairgate.run("ready", "--within", "0", "--gateway", "http://127.0.0.1:" + port))
+                .isOne();
+        assertThat(output.getErr()).contains("not ready within 0 s: http://127.0.0.1:%d: no answer".formatted(port));
+        CompletableFuture<Integer> later =
+                CompletableFuture.supplyAsync(() -> Fairgate.run("ready", "--gateway", "http://127.0.0.1:" + port));
+        other.start(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"), "--management.server.port=" + port);
+        assertThat(later.join()).isZero();
+    }
+
+    @Test
     void quotas_show_what_is_left() {
         assertThat(Answer.to(both.gateway().url("/plain/x"), "X-Tenant-Id", "a").status())
                 .isEqualTo(200);

@@ -1,0 +1,4 @@
+@NullMarked
+package io.fairgate.gateway.page;
+
+import org.jspecify.annotations.NullMarked;

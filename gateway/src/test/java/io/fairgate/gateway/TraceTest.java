@@ -230,11 +230,15 @@ class TraceTest {
             })
     void a_context_that_is_not_valid_begins_a_new_trace(String lines) throws Exception {
         start();
-        assertThat(both.raw("/plain/x", "X-Tenant-Id: a", lines)).startsWith("HTTP/1.1 200");
+        assertThat(both.raw("/plain/x", "X-Tenant-Id: a", lines, "tracestate: vendor=1"))
+                .startsWith("HTTP/1.1 200");
         Span request = awaitSpan("GET plain");
         assertThat(hex(request.getTraceId())).isNotEqualTo(TRACE);
         assertThat(request.getParentSpanId().isEmpty()).isTrue();
         assertThat(both.got("traceparent")).hasSize(1);
+        assertThat(both.got("tracestate"))
+                .as("of a trace that was not continued")
+                .isEmpty();
     }
 
     @Test

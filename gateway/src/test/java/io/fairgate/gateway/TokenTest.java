@@ -293,4 +293,41 @@ class TokenTest {
                 .filter(line -> line.startsWith("GET /jwks "))
                 .count();
     }
+
+    static Stream<Arguments> faults() {
+        return Stream.of(
+                arguments("it has expired", rs(claims("a").expirationTime(inSeconds(-60)))),
+                arguments("it has no expiry", rs(claims("a").expirationTime(null))),
+                arguments("it is not valid yet", rs(claims("a").notBeforeTime(inSeconds(600)))),
+                arguments("it is of another issuer", rs(claims("a").issuer("https://other/"))),
+                arguments("it is for another audience", rs(claims("a").audience("other"))),
+                arguments(
+                        "its signature is not valid",
+                        signed(RS256, FORGED, claims("a").build())),
+                arguments(
+                        "its algorithm is not allowed",
+                        signed(RS512, RSA, claims("a").build())),
+                arguments("it is not a signed token", "0123456789"),
+                arguments("the id of its key is too long", rs(header -> header.keyID("k".repeat(300)), RSA)),
+                arguments("it has no claim org.tenant", rs(claims("a").claim("org", null))));
+    }
+
+    /** The client learns nothing of it, and no record has anything of the token. */
+    @ParameterizedTest
+    @MethodSource("faults")
+    void an_operator_learns_why_a_token_is_not_valid(String why, String token, CapturedOutput output) {
+        Answer refused = both.ask("/x", "Authorization", "Bearer " + token);
+        assertThat(refused.json("reason")).isEqualTo("invalid-token");
+        assertThat(refused.body()).doesNotContain(why);
+        String decision = refused.json("decision");
+        assertThat(Answer.to(both.gateway().managementUrl("/actuator/decisions/" + decision))
+                        .json("why"))
+                .isEqualTo(why);
+        RunningGateway.eventually(() -> assertThat(output.getOut().lines())
+                .filteredOn(line -> line.contains(decision) && line.contains("identity-refused"))
+                .singleElement()
+                .asString()
+                .contains("\"why\":\"" + why + "\"")
+                .doesNotContain(token));
+    }
 }

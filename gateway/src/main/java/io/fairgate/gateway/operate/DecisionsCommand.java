@@ -98,6 +98,9 @@ public final class DecisionsCommand extends ManagementCommand {
             decision.path("quotas").forEach(quota -> quotas.add(Table.text(quota.asString())));
             out.printf("Quotas that were used up: %s%n", String.join(", ", quotas));
         }
+        if (decision.path("why").isString()) {
+            out.printf("The token is not valid: %s%n", text(decision, "why"));
+        }
         if (decision.path("cause").isString()) {
             out.printf("Cause: %s%n", text(decision, "cause"));
         }

@@ -121,7 +121,9 @@ public final class LeaseCommand implements Callable<Integer> {
             return fail(2, String.valueOf(e.getMessage()));
         } catch (IOException e) {
             return fail(
-                    NO_PERMITS, "%s: %s (expected: the lease port of a gateway)".formatted(gateway, e.getMessage()));
+                    NO_PERMITS,
+                    "%s: %s (expected: the lease port of a gateway)"
+                            .formatted(gateway, e.getMessage() == null ? "no connection" : e.getMessage()));
         }
         try (LeaseClient client = LeaseClient.to(settings)) {
             return new LeasedCommand(client, options, words).run();

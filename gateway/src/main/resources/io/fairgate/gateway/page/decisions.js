@@ -98,6 +98,9 @@ function explanation(decision) {
   if (decision.quotas.length > 0) {
     card.append(element('p', {}, `Quotas that were used up: ${decision.quotas.join(', ')}.`));
   }
+  if (decision.why !== undefined) {
+    card.append(element('p', {}, `The token is not valid: ${decision.why}.`));
+  }
   if (decision.cause !== null) {
     card.append(element('p', {}, `Cause: ${decision.cause}`));
   }

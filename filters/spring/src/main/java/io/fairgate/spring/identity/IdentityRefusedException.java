@@ -49,10 +49,24 @@ public final class IdentityRefusedException extends RefusedException {
     private final Reason reason;
     private final transient @Nullable TenantId claimed;
     private final @Nullable String key;
+    private final @Nullable String why;
 
     /** A refusal without details of the request. */
     public IdentityRefusedException(Reason reason) {
         this(reason, null, null);
+    }
+
+    private IdentityRefusedException(Reason reason, String why) {
+        super(reason.label);
+        this.reason = reason;
+        this.claimed = null;
+        this.key = null;
+        this.why = why;
+    }
+
+    /** @param why what is wrong with the token, in words that contain nothing of it */
+    static IdentityRefusedException ofToken(String why) {
+        return new IdentityRefusedException(Reason.INVALID_TOKEN, why);
     }
 
     /**
@@ -66,6 +80,7 @@ public final class IdentityRefusedException extends RefusedException {
         this.reason = reason;
         this.claimed = claimed;
         this.key = key;
+        this.why = null;
     }
 
     public Reason reason() {
@@ -85,6 +100,11 @@ public final class IdentityRefusedException extends RefusedException {
     @Override
     public @Nullable String key() {
         return key;
+    }
+
+    @Override
+    public @Nullable String why() {
+        return why;
     }
 
     @Override

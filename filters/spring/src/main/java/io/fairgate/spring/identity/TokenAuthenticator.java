@@ -72,31 +72,35 @@ final class TokenAuthenticator implements Authenticator {
 
     /** Parses the token, and refuses one that cannot pass before any keys are fetched for it. */
     private SignedJWT parsed(String text) {
-        try {
-            SignedJWT token = text.length() > LONGEST ? null : SignedJWT.parse(text);
-            if (token != null
-                    && algorithms.contains(token.getHeader().getAlgorithm())
-                    && (token.getHeader().getKeyID() == null
-                            || token.getHeader().getKeyID().length() <= LONGEST_KEY_ID)) {
-                return token;
-            }
-        } catch (ParseException e) {
-            // Refused below, without the contents of the token.
+        if (text.length() > LONGEST) {
+            throw IdentityRefusedException.ofToken(TokenFault.TOO_LONG);
         }
-        throw new IdentityRefusedException(Reason.INVALID_TOKEN);
+        SignedJWT token;
+        try {
+            token = SignedJWT.parse(text);
+        } catch (ParseException e) {
+            throw IdentityRefusedException.ofToken(TokenFault.NOT_SIGNED);
+        }
+        String keyId = token.getHeader().getKeyID();
+        if (!algorithms.contains(token.getHeader().getAlgorithm())) {
+            throw IdentityRefusedException.ofToken(TokenFault.ALGORITHM);
+        } else if (keyId != null && keyId.length() > LONGEST_KEY_ID) {
+            throw IdentityRefusedException.ofToken(TokenFault.KEY_ID_TOO_LONG);
+        }
+        return token;
     }
 
     private JWTClaimsSet verified(SignedJWT token, JWKSet set) {
         try {
             return processor.process(token, new JWKSecurityContext(set.getKeys()));
         } catch (BadJOSEException | JOSEException e) {
-            throw new IdentityRefusedException(Reason.INVALID_TOKEN);
+            throw IdentityRefusedException.ofToken(TokenFault.of(e, token, rules));
         }
     }
 
     private TenantId tenant(JWTClaimsSet claims) {
         if (!(claim(claims.getClaims(), rules.claim()) instanceof String named)) {
-            throw new IdentityRefusedException(Reason.INVALID_TOKEN);
+            throw IdentityRefusedException.ofToken("it has no claim " + rules.claim());
         }
         if (!TenantId.isWellFormed(named)) {
             throw new IdentityRefusedException(Reason.MALFORMED);

@@ -42,6 +42,7 @@ public final class DecisionLog {
      * @param trace the trace that the request belongs to; null when requests are not traced
      * @param requestId its {@code X-Request-Id}; null when requests are not traced
      * @param cause what went wrong with the upstream; null otherwise
+     * @param why what was wrong with its credential; null when the reason says all
      * @param quotas the names of the quotas that refused, or would have; empty when none did
      * @param enforced false when the request passed all the same, because what decided is in a dry run
      */
@@ -67,6 +68,10 @@ public final class DecisionLog {
             String requestId,
 
             @Nullable String cause,
+
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
+            String why,
+
             List<String> quotas,
             boolean enforced) {
 

@@ -136,6 +136,7 @@ public record Decisions(
                 request.ids() == null ? null : request.ids().trace(),
                 request.ids() == null ? null : request.ids().request(),
                 refusal.isFailure() ? failure.toString() : null,
+                refused == null ? null : refused.why(),
                 refused == null ? List.of() : refused.quotas(enforced),
                 enforced);
         log.add(decision);
@@ -166,6 +167,7 @@ public record Decisions(
         record.put("enforced", decision.enforced());
         record.put("client", decision.client());
         record.put("peer", decision.peer());
+        record.put("why", decision.why());
         record.put("claimed", decision.claimed());
         record.put("key", key);
         record.put("route", decision.route());

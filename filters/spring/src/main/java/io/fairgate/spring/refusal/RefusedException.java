@@ -34,6 +34,11 @@ public abstract class RefusedException extends RuntimeException {
         return List.of();
     }
 
+    /** What is wrong with the credential of the request, for operators; null when there is no more to say than the reason. */
+    public @Nullable String why() {
+        return null;
+    }
+
     /** Whether the refusal belongs in the audit log. */
     public boolean isAudited() {
         return false;

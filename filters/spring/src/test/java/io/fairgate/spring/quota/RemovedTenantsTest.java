@@ -95,6 +95,7 @@ class RemovedTenantsTest {
                 null,
                 null,
                 null,
+                null,
                 List.of(),
                 true));
     }

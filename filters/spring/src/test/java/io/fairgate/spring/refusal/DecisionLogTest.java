@@ -35,6 +35,7 @@ class DecisionLogTest {
                 null,
                 null,
                 null,
+                null,
                 List.of(),
                 true));
         return id;

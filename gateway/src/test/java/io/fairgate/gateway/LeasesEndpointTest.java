@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -34,20 +34,18 @@ class LeasesEndpointTest {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     @RegisterExtension
-    final RunningGateway gateway = new RunningGateway();
+    static final RunningGateway gateway = new RunningGateway();
 
-    private LeasingTenant a;
-    private LeasingTenant b;
+    private final LeasingTenant a = new LeasingTenant(gateway, "a");
+    private final LeasingTenant b = new LeasingTenant(gateway, "b");
 
-    @BeforeEach
-    void start() {
+    @BeforeAll
+    static void start() {
         LeasingTenant.start(
                 gateway,
                 TestPolicy.onePool("http://127.0.0.1:9", "permits: 4")
                         .replace("pools:\n", "pools:\n  other: { permits: 2 }\n"),
                 "--logging.level.io.fairgate.audit=info");
-        a = new LeasingTenant(gateway, "a");
-        b = new LeasingTenant(gateway, "b");
     }
 
     @AfterEach
@@ -72,6 +70,10 @@ class LeasesEndpointTest {
                 .statusCode();
     }
 
+    private static double revoked() {
+        return MetricsPage.upToDate(gateway).value("fairgate_leases_ended_total", "tenant", "a", "how", "revoked");
+    }
+
     private JsonNode seen(String query) {
         return JSON.readTree(Answer.to(url(query)).body());
     }
@@ -86,9 +88,9 @@ class LeasesEndpointTest {
 
     @Test
     void leases_of_all_tenants_are_shown_the_oldest_first() {
-        a.acquire("1", "pool", "{\"permits\":3,\"holder\":\"nightly-1\",\"ttl\":\"5m\"}");
-        b.acquire("2", "other", "{\"holder\":\"crawler\"}");
-        b.acquire("3", "pool", "{\"permits\":2,\"holder\":\"nightly-2\"}");
+        a.acquire("1-1", "pool", "{\"permits\":3,\"holder\":\"nightly-1\",\"ttl\":\"5m\"}");
+        b.acquire("1-2", "other", "{\"holder\":\"crawler\"}");
+        b.acquire("1-3", "pool", "{\"permits\":2,\"holder\":\"nightly-2\"}");
         JsonNode all = seen("");
         assertThat(all.path("open").asInt()).isEqualTo(3);
         assertThat(all.path("holding").asInt()).isEqualTo(2);
@@ -116,9 +118,9 @@ class LeasesEndpointTest {
     /** The oldest of more leases than are shown is found. */
     @Test
     void a_filter_looks_at_all_leases() {
-        b.acquire("0", "other", "{\"holder\":\"needle\",\"ttl\":\"5m\"}");
-        a.acquire("1", "pool", "{\"permits\":2,\"holder\":\"hay-1\",\"ttl\":\"5m\"}");
-        a.acquire("2", "pool", "{\"permits\":2,\"holder\":\"hay-2\",\"ttl\":\"5m\"}");
+        b.acquire("2-0", "other", "{\"holder\":\"needle\",\"ttl\":\"5m\"}");
+        a.acquire("2-1", "pool", "{\"permits\":2,\"holder\":\"hay-1\",\"ttl\":\"5m\"}");
+        a.acquire("2-2", "pool", "{\"permits\":2,\"holder\":\"hay-2\",\"ttl\":\"5m\"}");
         assertThat(holders("?limit=1")).containsExactly("needle");
         assertThat(holders("?limit=1&holder=hay")).containsExactly("hay-1");
         JsonNode all = seen("?limit=1&holder=hay");
@@ -130,25 +132,26 @@ class LeasesEndpointTest {
     @Test
     @ExtendWith(OutputCaptureExtension.class)
     void a_lease_that_an_operator_ends_gives_its_permits_to_the_next(CapturedOutput output) throws Exception {
-        String stuck = a.acquire("1", "pool", "{\"permits\":4,\"ttl\":\"5m\"}").json("id");
-        var next = b.acquiring("2", "pool", "{\"permits\":2,\"maxWait\":\"20s\"}");
+        double before = revoked();
+        String stuck =
+                a.acquire("3-1", "pool", "{\"permits\":4,\"ttl\":\"5m\"}").json("id");
+        var next = b.acquiring("3-2", "pool", "{\"permits\":2,\"maxWait\":\"20s\"}");
         gateway.awaitWaiting("pool", 1);
         assertThat(delete(stuck)).isEqualTo(204);
         assertThat(next.join().status()).isEqualTo(201);
         assertThat(a.extend(stuck, "30s").json("reason")).isEqualTo("lease-expired");
-        assertThat(a.acquire("1", "pool", "{\"permits\":4,\"ttl\":\"5m\"}").json("reason"))
+        assertThat(a.acquire("3-1", "pool", "{\"permits\":4,\"ttl\":\"5m\"}").json("reason"))
                 .isEqualTo("lease-ended");
         assertThat(delete(stuck)).isEqualTo(404);
         assertThat(Answer.to(url("/" + stuck)).status()).isEqualTo(404);
         RunningGateway.eventually(() -> assertThat(output.getOut()).contains("{\"event\":\"lease-revoked\""));
-        assertThat(MetricsPage.upToDate(gateway).value("fairgate_leases_ended_total", "tenant", "a", "how", "revoked"))
-                .isOne();
+        assertThat(revoked()).isEqualTo(before + 1);
     }
 
     @Test
     void the_place_of_a_lease_that_waits_can_be_taken_from_it() throws Exception {
-        a.acquire("1", "pool", "{\"permits\":4}");
-        String waits = b.acquire("2", "pool", "{}").json("id");
+        a.acquire("4-1", "pool", "{\"permits\":4}");
+        String waits = b.acquire("4-2", "pool", "{}").json("id");
         assertThat(delete(waits)).isEqualTo(204);
         assertThat(gateway.pool("pool").waiting()).isZero();
         assertThat(seen("").path("open").asInt()).isOne();
@@ -183,7 +186,7 @@ class LeasesEndpointTest {
 
     @Test
     void a_page_of_another_origin_cannot_end_a_lease() throws Exception {
-        String id = a.acquire("1", "pool", "{}").json("id");
+        String id = a.acquire("7-1", "pool", "{}").json("id");
         assertThat(delete(id, "Origin", "http://evil.example")).isEqualTo(403);
         assertThat(seen("").path("holding").asInt()).isOne();
     }

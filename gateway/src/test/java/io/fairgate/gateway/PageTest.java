@@ -21,6 +21,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.ReadinessState;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -235,5 +237,17 @@ class PageTest {
                 .doesNotContain("inFlight");
         assertThat(Answer.to(both.gateway().managementUrl("/actuator/cluster")).body())
                 .contains("\"inForce\":false", "\"failure\":\"");
+    }
+
+    @Test
+    void a_gateway_that_is_not_ready_any_more_says_so() throws Exception {
+        start();
+        try (BufferedReader events = lines(stream())) {
+            assertThat(event(events).path("isStopping").asBoolean()).isFalse();
+            AvailabilityChangeEvent.publish(both.gateway().context(), ReadinessState.REFUSING_TRAFFIC);
+            assertThat(event(events).path("isStopping").asBoolean()
+                            || event(events).path("isStopping").asBoolean())
+                    .isTrue();
+        }
     }
 }

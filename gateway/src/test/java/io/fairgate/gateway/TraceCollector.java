@@ -54,7 +54,12 @@ final class TraceCollector implements AutoCloseable {
         return List.copyOf(services);
     }
 
-    /** The only span with this name. */
+    void clear() {
+        spans.clear();
+        services.clear();
+    }
+
+    /** The first span with this name. */
     Span span(String name) {
         return spans.stream()
                 .filter(span -> span.getName().equals(name))

@@ -8,10 +8,12 @@ import io.opentelemetry.proto.trace.v1.Span;
 import io.opentelemetry.proto.trace.v1.Status.StatusCode;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import java.io.IOException;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -28,56 +30,73 @@ class TraceTest {
     private static final String PARENT = "00f067aa0ba902b7";
 
     @RegisterExtension
-    final GatewayAndUpstream both = new GatewayAndUpstream();
+    static final GatewayAndUpstream both = new GatewayAndUpstream();
+
+    private static TraceCollector collector;
 
     private final CountDownLatch release = new CountDownLatch(1);
-    private TraceCollector collector;
 
-    @BeforeEach
-    void open() throws IOException {
+    @BeforeAll
+    static void start() throws IOException {
         collector = new TraceCollector();
+        both.start(
+                policy("UPSTREAM"),
+                "--fairgate.tracing.endpoint=" + collector.endpoint(),
+                "--fairgate.access-log=true",
+                "--logging.level.io.fairgate.access=info");
     }
 
-    @AfterEach
-    void close() {
-        release.countDown();
+    @AfterAll
+    static void stop() {
         collector.close();
     }
 
-    private void start(String... options) {
-        String[] all = new String[options.length + 1];
-        all[0] = "--fairgate.tracing.endpoint=" + collector.endpoint();
-        System.arraycopy(options, 0, all, 1, options.length);
+    static String policy(String upstream) {
+        return TestPolicy.onePool("http://" + upstream, "permits: 1, max-waiting: 1, max-wait: 20s");
+    }
+
+    @BeforeEach
+    void begin() {
         both.upstream().on("/fair/held", exchange -> {
             exchange.await(release);
             ScriptedUpstream.OK.answer(exchange);
         });
-        both.start(TestPolicy.onePool("http://UPSTREAM", "permits: 1, max-waiting: 1, max-wait: 20s"), all);
+        flush(both.gateway());
+        collector.clear();
+    }
+
+    @AfterEach
+    void end() {
+        release.countDown();
     }
 
     /** All spans that have ended are at the collector. */
-    private void flush() {
-        both.gateway()
-                .context()
-                .getBean(SdkTracerProvider.class)
-                .forceFlush()
-                .join(10, java.util.concurrent.TimeUnit.SECONDS);
+    static void flush(RunningGateway gateway) {
+        gateway.context().getBean(SdkTracerProvider.class).forceFlush().join(10, TimeUnit.SECONDS);
     }
 
-    private Span awaitSpan(String name) {
+    private static Span awaitSpan(RunningGateway gateway, TraceCollector collector, String name) {
         RunningGateway.eventually(() -> {
-            flush();
+            flush(gateway);
             collector.span(name);
         });
         return collector.span(name);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"direct", "filter-chain"})
-    void a_request_is_a_span_in_the_trace_of_its_client_with_the_upstream_as_a_child(String forwarding) {
-        start("--fairgate.forwarding=" + forwarding);
-        Answer answer = both.ask(
-                "/fair/x",
+    private Span awaitSpan(String name) {
+        return awaitSpan(both.gateway(), collector, name);
+    }
+
+    @Test
+    void a_request_is_a_span_in_the_trace_of_its_client_with_the_upstream_as_a_child() {
+        assertContinues(both, both.gateway(), collector, "fairgate");
+    }
+
+    /** A request whose trace a client has begun, at any gateway before this upstream. */
+    static void assertContinues(
+            GatewayAndUpstream both, RunningGateway gateway, TraceCollector collector, String service) {
+        Answer answer = Answer.to(
+                gateway.url("/fair/x"),
                 "X-Tenant-Id",
                 "a",
                 "traceparent",
@@ -88,7 +107,7 @@ class TraceTest {
                 "mine-7");
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.field("X-Request-Id")).isEqualTo("mine-7");
-        Span request = awaitSpan("GET fair");
+        Span request = awaitSpan(gateway, collector, "GET fair");
         assertThat(request.getKind()).isEqualTo(Span.SpanKind.SPAN_KIND_SERVER);
         assertThat(hex(request.getTraceId())).isEqualTo(TRACE);
         assertThat(hex(request.getParentSpanId())).isEqualTo(PARENT);
@@ -105,17 +124,13 @@ class TraceTest {
                 .containsExactly("traceparent: 00-%s-%s-01".formatted(TRACE, hex(upstream.getSpanId())));
         assertThat(both.got("tracestate")).containsExactly("tracestate: vendor=1");
         assertThat(both.got("X-Request-Id")).containsExactly("X-Request-Id: mine-7");
-        assertThat(collector.services()).containsOnly("fairgate");
+        assertThat(collector.services()).containsOnly(service);
         assertThat(collector.spans()).hasSize(2);
     }
 
     @Test
     @ExtendWith(OutputCaptureExtension.class)
     void a_request_without_a_trace_begins_one_and_its_id_is_in_the_access_log(CapturedOutput output) {
-        start(
-                "--fairgate.access-log=true",
-                "--logging.level.io.fairgate.access=info",
-                "--fairgate.tracing.service=edge");
         Answer answer = both.ask("/plain/x", "X-Tenant-Id", "a");
         Span request = awaitSpan("GET plain");
         String trace = hex(request.getTraceId());
@@ -125,12 +140,10 @@ class TraceTest {
         assertThat(both.got("X-Request-Id")).containsExactly("X-Request-Id: " + trace);
         RunningGateway.eventually(() ->
                 assertThat(output.getOut()).contains("\"trace\":\"%s\",\"requestId\":\"%s\"".formatted(trace, trace)));
-        assertThat(collector.services()).containsOnly("edge");
     }
 
     @Test
     void the_wait_for_a_permit_is_a_child() {
-        start();
         CompletableFuture<Answer> first = Answer.future(both.gateway().url("/fair/held"), "X-Tenant-Id", "a");
         both.gateway().awaitInFlight("pool", 1);
         CompletableFuture<Answer> second = Answer.future(both.gateway().url("/fair/x"), "X-Tenant-Id", "b");
@@ -140,7 +153,7 @@ class TraceTest {
         assertThat(second.join().status()).isEqualTo(200);
         Span wait = awaitSpan("wait for permit");
         RunningGateway.eventually(() -> {
-            flush();
+            flush(both.gateway());
             assertThat(collector.spans()).hasSize(5);
         });
         Span request = collector.spans().stream()
@@ -163,7 +176,6 @@ class TraceTest {
 
     @Test
     void a_refusal_has_its_decision_and_no_upstream() {
-        start();
         Answer refused = both.ask("/fair/x", "X-Tenant-Id", "nobody");
         Span request = awaitSpan("GET fair");
         assertThat(attribute(request, "fairgate.decision")).isEqualTo(refused.json("decision"));
@@ -178,8 +190,7 @@ class TraceTest {
     }
 
     @Test
-    void a_wait_that_was_refused_and_an_upstream_that_fails_are_errors() {
-        start("--fairgate.drain-time=0s");
+    void an_upstream_that_fails_is_an_error() {
         both.upstream().on("/plain/lost", exchange -> exchange.reset());
         assertThat(both.ask("/plain/lost", "X-Tenant-Id", "a").status()).isEqualTo(502);
         Span request = awaitSpan("GET plain");
@@ -191,7 +202,6 @@ class TraceTest {
 
     @Test
     void a_client_that_leaves_ends_its_spans() throws Exception {
-        start();
         try (RawClient client = new RawClient(both.gateway().port())) {
             client.get("/fair/held", "a");
             both.gateway().awaitInFlight("pool", 1);
@@ -210,7 +220,6 @@ class TraceTest {
                 "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
             })
     void an_id_that_is_not_short_and_visible_is_replaced(String id) throws Exception {
-        start();
         try (RawClient client = new RawClient(both.gateway().port())) {
             String answer = client.send("GET /plain/x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: a\r\nX-Request-Id: " + id
                             + "\r\nConnection: close\r\n\r\n")
@@ -229,7 +238,6 @@ class TraceTest {
                 "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\ntraceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
             })
     void a_context_that_is_not_valid_begins_a_new_trace(String lines) throws Exception {
-        start();
         assertThat(both.raw("/plain/x", "X-Tenant-Id: a", lines, "tracestate: vendor=1"))
                 .startsWith("HTTP/1.1 200");
         Span request = awaitSpan("GET plain");
@@ -239,37 +247,5 @@ class TraceTest {
         assertThat(both.got("tracestate"))
                 .as("of a trace that was not continued")
                 .isEmpty();
-    }
-
-    @Test
-    void a_trace_that_is_not_sampled_is_passed_on_and_not_sent() {
-        start("--fairgate.tracing.sampled=0");
-        Answer answer = both.ask("/plain/x", "X-Tenant-Id", "a");
-        assertThat(both.got("traceparent").get(0))
-                .matches("traceparent: 00-" + answer.field("X-Request-Id") + "-[0-9a-f]{16}-0[02]");
-        flush();
-        assertThat(collector.spans()).isEmpty();
-    }
-
-    /** And a collector that cannot be reached harms no request. */
-    @Test
-    void without_an_endpoint_nothing_is_traced_and_fields_pass_as_they_are() {
-        both.start(TestPolicy.onePool("http://UPSTREAM", "permits: 1"));
-        Answer answer =
-                both.ask("/plain/x", "X-Tenant-Id", "a", "traceparent", "as it is", "X-Request-Id", "two words");
-        assertThat(answer.field("X-Request-Id")).isEmpty();
-        assertThat(both.got("traceparent")).containsExactly("traceparent: as it is");
-        assertThat(both.got("X-Request-Id")).containsExactly("X-Request-Id: two words");
-        assertThat(both.gateway().context().getBeansOfType(SdkTracerProvider.class))
-                .isEmpty();
-    }
-
-    @Test
-    void a_collector_that_is_gone_harms_no_request() {
-        start();
-        collector.close();
-        for (String path : List.of("/plain/1", "/fair/2")) {
-            assertThat(both.ask(path, "X-Tenant-Id", "a").status()).isEqualTo(200);
-        }
     }
 }

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -111,6 +112,7 @@ class WhatIfTest {
      * Connections of the tenants, as in the demo and with two backlogs, and the weights of the candidate. Under each candidate, both
      * tenants ask for more than their shares: what they get does not depend on how fast their clients are.
      */
+    @Tag("long")
     @ParameterizedTest
     @CsvSource({"64, 2, 9, 1", "64, 16, 1, 3"})
     void the_permit_time_under_other_weights_is_predicted_within_5_percent(

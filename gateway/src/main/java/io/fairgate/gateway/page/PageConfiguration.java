@@ -10,6 +10,8 @@ import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointPr
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextType;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.availability.ApplicationAvailability;
+import org.springframework.boot.availability.ReadinessState;
 import org.springframework.context.annotation.Bean;
 import org.springframework.web.reactive.function.server.RouterFunction;
 import org.springframework.web.reactive.function.server.ServerResponse;
@@ -28,8 +30,18 @@ class PageConfiguration {
     }
 
     @Bean
-    PageStream pageStream(PermitPools pools, Recordings recordings, PoolHistory history, JsonMapper json) {
-        PageStates states = new PageStates(pools, recordings, history, Schedulers.boundedElastic());
+    PageStream pageStream(
+            PermitPools pools,
+            Recordings recordings,
+            PoolHistory history,
+            ApplicationAvailability availability,
+            JsonMapper json) {
+        PageStates states = new PageStates(
+                pools,
+                recordings,
+                history,
+                () -> availability.getReadinessState() == ReadinessState.REFUSING_TRAFFIC,
+                Schedulers.boundedElastic());
         return new PageStream(states.states(), json);
     }
 

@@ -5,8 +5,12 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What the page shows at one moment. */
-record PageState(Instant at, List<PoolState> pools) {
+/**
+ * What the page shows at one moment.
+ *
+ * @param isStopping whether the gateway is not ready any more: it serves what it has, and ends
+ */
+record PageState(Instant at, boolean isStopping, List<PoolState> pools) {
 
     /**
      * One pool. Without its backend only its name is known.

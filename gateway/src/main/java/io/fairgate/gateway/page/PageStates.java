@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -47,14 +48,21 @@ final class PageStates {
     private final PermitPools pools;
     private final Recordings recordings;
     private final PoolHistory history;
+    private final BooleanSupplier isStopping;
     private final Flux<PageState> states;
     private final Map<String, FairnessIndex> fairness = new HashMap<>();
     private Map<String, Latest> latest = Map.of();
 
-    PageStates(PermitPools pools, Recordings recordings, PoolHistory history, Scheduler blocking) {
+    PageStates(
+            PermitPools pools,
+            Recordings recordings,
+            PoolHistory history,
+            BooleanSupplier isStopping,
+            Scheduler blocking) {
         this.pools = pools;
         this.recordings = recordings;
         this.history = history;
+        this.isStopping = isStopping;
         this.states = Flux.interval(Duration.ZERO, EVERY, blocking)
                 .onBackpressureDrop()
                 .concatMap(tick -> state(tick), 1)
@@ -79,7 +87,7 @@ final class PageStates {
                         .onErrorResume(PoolUnavailableException.class, lost -> Mono.just(lost(pool.name()))))
                 .sort(Comparator.comparing(PoolState::pool))
                 .collectList()
-                .map(all -> new PageState(Instant.now(), all));
+                .map(all -> new PageState(Instant.now(), isStopping.getAsBoolean(), all));
     }
 
     private Map<String, Latest> latest() {

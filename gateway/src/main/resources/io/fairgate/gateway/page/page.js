@@ -36,7 +36,7 @@ function listen() {
   mine.onmessage = (event) => {
     const state = JSON.parse(event.data);
     latest = Date.now();
-    connection('Live', false);
+    connection(state.isStopping ? 'Live; the gateway is stopping, and serves what it has' : 'Live', false);
     setText(byId('at'), moment(state.at));
     showPools(state.pools);
   };

@@ -1,14 +1,19 @@
 package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fairgate.gateway.trace.TraceSettings;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import java.io.IOException;
+import java.net.URI;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Traces with other settings than those of {@link TraceTest}. */
 class TraceSettingsTest {
@@ -69,5 +74,19 @@ class TraceSettingsTest {
         for (String path : List.of("/plain/1", "/fair/2")) {
             assertThat(both.ask(path, "X-Tenant-Id", "a").status()).isEqualTo(200);
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http://localhost:4318", "http://localhost:4318/", "localhost:4318/v1/traces", "ftp://a/b"})
+    void an_endpoint_is_a_url_with_a_path(String endpoint) {
+        assertThatThrownBy(() -> new TraceSettings(URI.create(endpoint), 1, "fairgate"))
+                .hasMessage("fairgate.tracing.endpoint: " + endpoint
+                        + " (expected: a URL such as http://localhost:4318/v1/traces)");
+    }
+
+    @Test
+    void a_part_is_between_0_and_1() {
+        assertThatThrownBy(() -> new TraceSettings(null, 1.5, "fairgate"))
+                .hasMessage("fairgate.tracing.sampled: 1.5 (expected: 0 to 1)");
     }
 }

@@ -35,6 +35,8 @@ public record TraceSettings(
     }
 
     private static boolean isUrl(URI uri) {
-        return uri.getHost() != null && ("http".equals(uri.getScheme()) || "https".equals(uri.getScheme()));
+        boolean isHttp = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
+        // A collector takes spans below a path, and a URL without one is a frequent mistake.
+        return isHttp && uri.getHost() != null && uri.getPath().length() > 1;
     }
 }

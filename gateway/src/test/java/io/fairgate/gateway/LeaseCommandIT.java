@@ -6,11 +6,13 @@ import io.fairgate.gateway.FairgateProcess.Started;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code lease} as a process that a signal ends: it leaves neither a lease nor a place in the queue nor a process behind. */
+@Tag("long")
 class LeaseCommandIT {
 
     private final Path folder;

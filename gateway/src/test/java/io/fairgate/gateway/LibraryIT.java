@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -72,6 +73,7 @@ class LibraryIT {
         assertThat(String.join("\n", upstream.heads())).containsIgnoringCase("X-Greeting: Hello world\r\n");
     }
 
+    @Tag("long")
     @Test
     void check_knows_the_filter_and_its_arguments_with_the_library_only() throws Exception {
         Path file = Files.writeString(
@@ -102,6 +104,7 @@ class LibraryIT {
         assertThat(String.join("\n", upstream.heads())).containsIgnoringCase("X-Tenant-Id: a\r\n");
     }
 
+    @Tag("long")
     @Test
     void without_the_library_check_and_serve_say_which_bean_is_missing_and_where() throws Exception {
         Path file = Files.writeString(folder.resolve("p.yml"), byAccount());

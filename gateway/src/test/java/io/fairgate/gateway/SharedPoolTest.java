@@ -8,6 +8,7 @@ import io.fairgate.redis.connection.RedisProcess;
 import java.io.IOException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -59,6 +60,7 @@ class SharedPoolTest {
     }
 
     /** Each gateway shows its own part, on the endpoints and on the page. */
+    @Tag("long")
     @Test
     void each_gateway_shows_its_part() {
         eventually(() -> {

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -236,6 +237,7 @@ class WhatIfTest {
         return traffic;
     }
 
+    @Tag("long")
     @ParameterizedTest(name = "{0}")
     @MethodSource("unclear")
     void permit_time_is_between_both_predictions_where_the_recording_does_not_tell(

@@ -8,6 +8,7 @@ import com.nimbusds.jwt.proc.BadJWTException;
 import com.nimbusds.jwt.proc.ExpiredJWTException;
 import io.fairgate.policy.TokenRules;
 import java.text.ParseException;
+import java.time.Instant;
 import java.util.Date;
 
 /** Says why a token was not accepted, for an operator: in words of our own, without anything of the token. */
@@ -45,7 +46,7 @@ final class TokenFault {
                 return "it is for another audience";
             }
             Date notBefore = claims.getNotBeforeTime();
-            return notBefore != null && notBefore.after(new Date())
+            return notBefore != null && notBefore.toInstant().isAfter(Instant.now())
                     ? "it is not valid yet"
                     : "its claims are not valid";
         } catch (ParseException e) {

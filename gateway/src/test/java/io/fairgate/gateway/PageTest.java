@@ -245,9 +245,8 @@ class PageTest {
         try (BufferedReader events = lines(stream())) {
             assertThat(event(events).path("isStopping").asBoolean()).isFalse();
             AvailabilityChangeEvent.publish(both.gateway().context(), ReadinessState.REFUSING_TRAFFIC);
-            assertThat(event(events).path("isStopping").asBoolean()
-                            || event(events).path("isStopping").asBoolean())
-                    .isTrue();
+            event(events); // It may have been made before.
+            assertThat(event(events).path("isStopping").asBoolean()).isTrue();
         }
     }
 }

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
@@ -33,10 +34,12 @@ class PageInBrowserTest {
     final GatewayAndUpstream both = new GatewayAndUpstream();
 
     private final int managementPort = FrontProxy.freePort();
+    private boolean isWithLeases;
     private Browser browser;
 
     @BeforeEach
-    void open() throws IOException {
+    void open(TestInfo test) throws IOException {
+        isWithLeases = test.getDisplayName().contains("leases");
         startGateway();
         browser = new Browser();
         browser.size(1280, 1000);
@@ -50,7 +53,11 @@ class PageInBrowserTest {
     }
 
     private void startGateway() {
-        both.start(POLICY, "--management.server.port=" + managementPort, LeasingTenant.ON, "--fairgate.leases.port=0");
+        both.start(
+                POLICY,
+                "--management.server.port=" + managementPort,
+                "--fairgate.leases.enabled=" + isWithLeases,
+                "--fairgate.leases.port=0");
     }
 
     private void eventually(String selector, String... texts) {

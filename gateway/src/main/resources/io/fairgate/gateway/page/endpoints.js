@@ -3,7 +3,7 @@ const LONGEST = 30000;
 /** The path of an endpoint, which is below that of the page. */
 export function path(name) {
   const actuator = document.documentElement.dataset.actuator;
-  return new URL(actuator === '' ? name : `${actuator}/${name}`, document.baseURI).href;
+  return new URL([actuator, name].filter((part) => part !== '').join('/'), document.baseURI).href;
 }
 
 /**
@@ -25,4 +25,15 @@ export async function ask(name, { expected = [200], ...options } = {}) {
 function sentence(name, status) {
   const endpoint = name.replace(/[/?].*/, '');
   return status === 404 ? `The endpoint ${endpoint} is not exposed.` : `The endpoint ${endpoint} has answered with status ${status}.`;
+}
+
+let links;
+
+/** Whether an endpoint is there, by the list of all; asking one that is not there would be an error in the console. */
+export async function isThere(name) {
+  if (links === undefined) {
+    const { json, wrong } = document.documentElement.dataset.actuator === '' ? { wrong: 'no list' } : await ask('');
+    links = wrong === null ? json._links : null;
+  }
+  return links === null || name in links;
 }

@@ -1,6 +1,6 @@
 import { byId, setText } from './dom.js';
 import { number, time } from './format.js';
-import { ask } from './endpoints.js';
+import { ask, isThere } from './endpoints.js';
 import { Rows } from './rows.js';
 
 /** As many rows as a table of tenants has. */
@@ -14,12 +14,13 @@ export function startLeases() {
 
 /** The section is only there where leases are served. */
 export async function refreshLeases() {
-  const { status, json, wrong } = await ask(`leases?limit=${MOST}`);
-  byId('leases-section').hidden = status === 404;
-  byId('to-leases').hidden = status === 404;
-  if (status === 404) {
+  const isServed = await isThere('leases');
+  byId('leases-section').hidden = !isServed;
+  byId('to-leases').hidden = !isServed;
+  if (!isServed) {
     return;
   }
+  const { json, wrong } = await ask(`leases?limit=${MOST}`);
   const isEmpty = wrong !== null || json.shown.length === 0;
   rows.view.hidden = isEmpty;
   setText(byId('no-leases'), wrong ?? `${number(json.open)} leases: ${number(json.holding)} hold permits, ${number(json.waiting)} wait.`

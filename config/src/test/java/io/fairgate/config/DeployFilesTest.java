@@ -129,6 +129,7 @@ class DeployFilesTest {
                 .isEqualTo(example.substring(example.indexOf(begin)));
     }
 
+    /** Not on a system without systemd, such as macOS; the reason is in the report. */
     @Test
     void systemd_accepts_the_unit() throws Exception {
         Path tool = Path.of("/usr/bin/systemd-analyze");

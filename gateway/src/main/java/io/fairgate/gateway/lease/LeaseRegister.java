@@ -93,7 +93,7 @@ public final class LeaseRegister {
     /**
      * Ends a lease for an operator.
      *
-     * @return false when there is none
+     * @return false when there is no lease with this id
      */
     Mono<Boolean> revoke(LeaseId id) {
         return Mono.defer(() -> {

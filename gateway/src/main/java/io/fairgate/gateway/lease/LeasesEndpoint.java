@@ -126,7 +126,7 @@ record LeasesEndpoint(LeaseRegister register) {
                 count.open(), count.holding(), count.waiting(), asked.size(), count.open() <= MOST_READ, oldest);
     }
 
-    /** Empty, which is answered with 404, when there is none. */
+    /** One lease. If there is no lease with this id, the result is empty, and the answer is 404. */
     @ReadOperation
     public Mono<WebEndpointResponse<?>> one(@Selector String id) {
         Mono<WebEndpointResponse<?>> found =
@@ -134,7 +134,9 @@ record LeasesEndpoint(LeaseRegister register) {
         return found.onErrorResume(LeasesUnavailableException.class, LeasesEndpoint::lost);
     }
 
-    /** Ends a lease: its permits are free, and its holder learns it with its next call. Answered with 204, or with 404 when there is none. */
+    /**
+     * Ends a lease, and frees its permits. The next call of its holder is refused. The answer is 204, or 404 if there is no lease with this id.
+     */
     @DeleteOperation
     public Mono<WebEndpointResponse<?>> end(@Selector String id) {
         Mono<WebEndpointResponse<?>> ended = read(id).flatMap(register::revoke)

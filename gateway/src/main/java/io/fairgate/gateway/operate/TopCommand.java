@@ -71,7 +71,7 @@ public final class TopCommand extends ManagementCommand {
         }
     }
 
-    /** Since JDK 22 there may be a console that is no terminal; before, there is none without a terminal. */
+    /** Whether the output is a terminal. Before JDK 22, a process without a terminal has no console. Since then, it may have one. */
     @SuppressWarnings("SystemConsoleNull")
     private static boolean isTerminal() {
         Console console = System.console();

@@ -32,14 +32,37 @@ public class AdmissionConfiguration {
     }
 
     @Bean
+    OpenServers fairgateOpenServers() {
+        return new OpenServers();
+    }
+
+    /** The same servers as above. */
+    @Bean
+    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> fairgateServersToClose(OpenServers servers) {
+        return factory -> factory.addServerCustomizers(servers::remember);
+    }
+
+    @Bean
     GracefulShutdown fairgateGracefulShutdown(
-            PermitPools pools, RefusalMeters refusals, FairgateProperties properties) {
-        return new GracefulShutdown(
+            OpenServers servers,
+            PermitPools pools,
+            RefusalMeters refusals,
+            ShutdownTimeout timeout,
+            FairgateProperties properties) {
+        GracefulShutdown shutdown = new GracefulShutdown(
+                servers,
                 pools,
                 refusals,
                 properties.shutdownGrace().value(),
                 properties.drainTime().value(),
                 MonotonicScheduler.INSTANCE);
+        timeout.then(shutdown::timeOut);
+        return shutdown;
+    }
+
+    @Bean
+    ShutdownTimeout fairgateShutdownTimeout() {
+        return new ShutdownTimeout();
     }
 
     @Bean

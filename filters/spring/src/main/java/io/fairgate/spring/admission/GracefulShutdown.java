@@ -20,16 +20,18 @@ import reactor.core.scheduler.Scheduler;
 
 /**
  * Shuts the gateway down gracefully. When the application stops, requests are served as before for the grace time, so that load
- * balancers can notice. {@code Connection: close} and GOAWAY tell the clients to send their next requests elsewhere. Then new
- * requests are refused, waiting requests are served for the drain time and then refused, and requests in flight are finished.
+ * balancers can notice. {@code Connection: close} and GOAWAY tell the clients to send their next requests elsewhere. Then the listening
+ * socket is closed, new requests on open connections are refused, waiting requests are served for the drain time and then refused, and
+ * requests in flight are finished.
  *
- * <p>This lifecycle stops first, while the web server and the management port still answer: the readiness probe, which
+ * <p>This lifecycle stops first, while the management port still answers: the readiness probe, which
  * Boot has set to refusing before, stays visible. {@code spring.lifecycle.timeout-per-shutdown-phase} limits it.
  */
 final class GracefulShutdown implements SmartLifecycle {
 
     private static final Logger log = LoggerFactory.getLogger(GracefulShutdown.class);
 
+    private final OpenServers servers;
     private final PermitPools pools;
     private final RefusalMeters refusals;
     private final Duration grace;
@@ -42,7 +44,14 @@ final class GracefulShutdown implements SmartLifecycle {
     private volatile boolean draining;
     private volatile Disposable drainTimer = Disposables.disposed();
 
-    GracefulShutdown(PermitPools pools, RefusalMeters refusals, Duration grace, Duration drainTime, Scheduler time) {
+    GracefulShutdown(
+            OpenServers servers,
+            PermitPools pools,
+            RefusalMeters refusals,
+            Duration grace,
+            Duration drainTime,
+            Scheduler time) {
+        this.servers = servers;
         this.pools = pools;
         this.refusals = refusals;
         this.grace = grace;
@@ -97,18 +106,22 @@ final class GracefulShutdown implements SmartLifecycle {
     private void drain(Runnable whenDone) {
         draining = true;
         http2.goAway();
-        var unused = pools.totals()
+        var unused = Mono.when(servers.close(), drainPools())
+                .doFinally(end -> finished(whenDone))
+                .subscribe();
+    }
+
+    private Mono<Void> drainPools() {
+        return pools.totals()
                 .doOnNext(totals -> log.info(
-                        "Draining: {} in flight, {} waiting; new requests are refused, waiting ones are served for up to {}.",
+                        "Draining: {} in flight, {} waiting; the port is closed, and waiting requests are served for up to {}.",
                         totals.inFlight(),
                         totals.waiting(),
                         DurationText.of(drainTime)))
                 .then(Mono.defer(() -> {
                     drainTimer = time.schedule(this::logDrainTimeOver, drainTime.toNanos(), TimeUnit.NANOSECONDS);
                     return pools.close(drainTime);
-                }))
-                .doFinally(end -> finished(whenDone))
-                .subscribe();
+                }));
     }
 
     private void logDrainTimeOver() {
@@ -118,8 +131,19 @@ final class GracefulShutdown implements SmartLifecycle {
                         totals.inFlight()));
     }
 
+    /** Spring waits no longer. */
+    void timeOut() {
+        if (running) {
+            running = false;
+            log.warn("Requests that took longer than spring.lifecycle.timeout-per-shutdown-phase are cut off.");
+        }
+    }
+
     private void finished(Runnable whenDone) {
         drainTimer.dispose();
+        if (!running) {
+            return;
+        }
         running = false;
         log.info("Drained: nothing waits and nothing is in flight.");
         whenDone.run();
@@ -143,6 +167,6 @@ final class GracefulShutdown implements SmartLifecycle {
 
     @Override
     public int getPhase() {
-        return Integer.MAX_VALUE;
+        return ShutdownTimeout.PHASE + 1;
     }
 }

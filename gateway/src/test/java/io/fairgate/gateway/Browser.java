@@ -26,6 +26,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class Browser implements AutoCloseable {
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final int STARTS = 10;
     private static final Pattern STARTED = Pattern.compile("started successfully on port (\\d+)");
 
     private final HttpClient client = HttpClient.newHttpClient();
@@ -33,10 +34,9 @@ final class Browser implements AutoCloseable {
     private final String session;
 
     Browser() throws IOException {
-        driver = new ProcessBuilder("setpriv", "--pdeathsig", "TERM", "chromedriver", "--port=0")
-                .redirectErrorStream(true)
-                .start();
-        String url = "http://127.0.0.1:" + portOf(driver) + "/session";
+        StartedDriver started = startDriver();
+        driver = started.process();
+        String url = "http://127.0.0.1:" + started.port() + "/session";
         // Chromium ends when its pipe is closed.
         Map<String, Object> options =
                 Map.of("args", List.of("--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"));
@@ -46,18 +46,41 @@ final class Browser implements AutoCloseable {
         session = url + "/" + made.path("sessionId").asString();
     }
 
-    private static String portOf(Process driver) throws IOException {
+    private record StartedDriver(Process process, String port) {}
+
+    /**
+     * chromedriver takes any free port of IPv6, and then the port of the same number of IPv4, which another program may have: it ends then,
+     * and is started again.
+     */
+    private static StartedDriver startDriver() throws IOException {
+        String said = "";
+        for (int i = 0; i < STARTS; i++) {
+            Process process = new ProcessBuilder("setpriv", "--pdeathsig", "TERM", "chromedriver", "--port=0")
+                    .redirectErrorStream(true)
+                    .start();
+            said = outputUntilStarted(process);
+            Matcher started = STARTED.matcher(said);
+            if (started.find()) {
+                return new StartedDriver(process, started.group(1));
+            }
+            if (!said.contains("Address already in use")) {
+                break;
+            }
+        }
+        throw new IOException("chromedriver did not start:\n" + said);
+    }
+
+    private static String outputUntilStarted(Process driver) throws IOException {
         BufferedReader said =
                 new BufferedReader(new InputStreamReader(driver.getInputStream(), StandardCharsets.UTF_8));
         StringBuilder all = new StringBuilder();
         for (String line = said.readLine(); line != null; line = said.readLine()) {
             all.append(line).append('\n');
-            Matcher started = STARTED.matcher(line);
-            if (started.find()) {
-                return started.group(1);
+            if (STARTED.matcher(line).find()) {
+                break;
             }
         }
-        throw new IOException("chromedriver did not start:\n" + all);
+        return all.toString();
     }
 
     private JsonNode send(String url, Map<String, ?> body) {

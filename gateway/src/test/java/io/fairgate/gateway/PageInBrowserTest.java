@@ -49,7 +49,9 @@ class PageInBrowserTest {
 
     @AfterEach
     void close() {
-        browser.close();
+        if (browser != null) {
+            browser.close();
+        }
     }
 
     private void startGateway() {

@@ -19,6 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Requests at a constant rate, whether answers come or not, as those of many clients: most on connections that stay open, one in ten on
@@ -30,15 +31,20 @@ import java.util.concurrent.atomic.AtomicLong;
 final class RateLoad implements AutoCloseable {
 
     private static final int LONGEST_MILLIS = 30_000;
+    /** Less than the time after which proxies close an idle connection, which could meet a request. */
+    private static final long LONGEST_IDLE_NANOS = 10_000_000_000L;
+
     private static final String BODY = "x".repeat(10_000);
     /** Some requests come late on a busy machine. */
     private static final double LEAST_RATE = 0.9;
+
+    private record Idle(Socket socket, long since) {}
 
     private final int port;
     private final String path;
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
     private final ExecutorService clients = Executors.newCachedThreadPool();
-    private final Deque<Socket> idle = new ConcurrentLinkedDeque<>();
+    private final Deque<Idle> idle = new ConcurrentLinkedDeque<>();
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
     private final AtomicLong sent = new AtomicLong();
     private int perSecond;
@@ -69,7 +75,7 @@ final class RateLoad implements AutoCloseable {
     private void send(long number) {
         try {
             boolean isAlone = number % 10 == 1;
-            Socket kept = isAlone ? null : idle.pollFirst();
+            Socket kept = isAlone ? null : kept();
             Socket socket = kept == null ? connect() : kept;
             socket.getOutputStream().write(request(number, isAlone).getBytes(StandardCharsets.ISO_8859_1));
             String answer = answer(new BufferedInputStream(socket.getInputStream()));
@@ -79,11 +85,22 @@ final class RateLoad implements AutoCloseable {
             if (isAlone || answer.toLowerCase(Locale.ROOT).contains("\r\nconnection: close\r\n")) {
                 socket.close();
             } else {
-                idle.addFirst(socket);
+                idle.addFirst(new Idle(socket, System.nanoTime()));
             }
         } catch (IOException | RuntimeException e) {
             failures.add("request %d: %s".formatted(number, e));
         }
+    }
+
+    /** The connection that was used last; null if none was used lately. */
+    private @Nullable Socket kept() throws IOException {
+        for (Idle last = idle.pollFirst(); last != null; last = idle.pollFirst()) {
+            if (System.nanoTime() - last.since() < LONGEST_IDLE_NANOS) {
+                return last.socket();
+            }
+            last.socket().close();
+        }
+        return null;
     }
 
     private Socket connect() throws IOException {
@@ -155,8 +172,8 @@ final class RateLoad implements AutoCloseable {
     public void close() throws IOException {
         clock.shutdownNow();
         clients.shutdownNow();
-        for (Socket socket : idle) {
-            socket.close();
+        for (Idle each : idle) {
+            each.socket().close();
         }
     }
 }

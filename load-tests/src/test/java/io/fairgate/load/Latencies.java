@@ -9,28 +9,47 @@ import java.util.concurrent.atomic.LongAdder;
  * <p>There is one counter per millisecond, so memory is bounded by the request timeout and not by the length of the run, and
  * percentiles are as exact as Gatling's clock. Failures have no time here: fast refusals would make a tenant look well served.
  */
-final class Latencies {
+public final class Latencies {
 
     /** The request timeout of {@code gatling.conf}; a slower answer is a failure. */
     static final int MAX_MILLIS = 10_000;
 
-    private final AtomicIntegerArray answersByMillis = new AtomicIntegerArray(MAX_MILLIS + 1);
+    private final int maxMillis;
+    private final AtomicIntegerArray answersByMillis;
     private final LongAdder failures = new LongAdder();
 
-    void answered(int millis) {
-        answersByMillis.incrementAndGet(Math.max(0, Math.min(millis, MAX_MILLIS)));
+    Latencies() {
+        this(MAX_MILLIS);
+    }
+
+    /** @param maxMillis longer times count as this one */
+    public Latencies(int maxMillis) {
+        this.maxMillis = maxMillis;
+        answersByMillis = new AtomicIntegerArray(maxMillis + 1);
+    }
+
+    public void answered(int millis) {
+        answersByMillis.incrementAndGet(Math.max(0, Math.min(millis, maxMillis)));
     }
 
     void failed() {
         failures.increment();
     }
 
-    long answers() {
+    public long answers() {
         long sum = 0;
-        for (int millis = 0; millis <= MAX_MILLIS; millis++) {
+        for (int millis = 0; millis <= maxMillis; millis++) {
             sum += answersByMillis.get(millis);
         }
         return sum;
+    }
+
+    /** Counts the answers of another one, with the same longest time, as its own. */
+    public void add(Latencies other) {
+        for (int millis = 0; millis <= maxMillis; millis++) {
+            answersByMillis.addAndGet(millis, other.answersByMillis.get(millis));
+        }
+        failures.add(other.failures());
     }
 
     long failures() {
@@ -38,18 +57,18 @@ final class Latencies {
     }
 
     /** The nearest-rank percentile in milliseconds; NaN without answers, so that every comparison is false. */
-    double percentile(double percent) {
+    public double percentile(double percent) {
         long rank = (long) Math.ceil(answers() * percent / 100);
         if (rank == 0) {
             return Double.NaN;
         }
         long seen = 0;
-        for (int millis = 0; millis < MAX_MILLIS; millis++) {
+        for (int millis = 0; millis < maxMillis; millis++) {
             seen += answersByMillis.get(millis);
             if (seen >= rank) {
                 return millis;
             }
         }
-        return MAX_MILLIS;
+        return maxMillis;
     }
 }

@@ -3,7 +3,7 @@ package io.fairgate.load;
 import java.util.Locale;
 
 /** The gateway's Prometheus page. */
-record MetersPage(String text) {
+public record MetersPage(String text) {
 
     /**
      * One sample; NaN if it is missing, so that every comparison is false.
@@ -30,5 +30,22 @@ record MetersPage(String text) {
 
     double waiting(String pool) {
         return value("fairgate_permits_waiting{pool=\"" + pool + "\"}");
+    }
+
+    /** The permit-time of a tenant in all pools together, in permits times seconds. */
+    public double permitSeconds(String tenant) {
+        return sum("fairgate_permit_seconds_total", "tenant=\"" + tenant + "\"");
+    }
+
+    /** How many requests are in flight or wait, in all pools together. */
+    public double inFlightAndWaiting() {
+        return sum("fairgate_permits_in_flight", "") + sum("fairgate_permits_waiting", "");
+    }
+
+    private double sum(String meter, String tag) {
+        return text.lines()
+                .filter(line -> line.startsWith(meter + "{") && line.contains(tag))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
     }
 }

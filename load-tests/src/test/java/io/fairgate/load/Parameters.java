@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Turns named texts into checked values, or refuses them with a sentence: what was found, and what was expected. */
-record Parameters(Source source) {
+public record Parameters(Source source) {
 
     /** The tenant names that the gateway accepts. */
     static final Pattern TENANT = Pattern.compile("[A-Za-z0-9._-]{1,64}");
@@ -18,9 +18,23 @@ record Parameters(Source source) {
 
     /** Where a text comes from: the system properties, or a test. */
     @FunctionalInterface
-    interface Source {
+    public interface Source {
         @Nullable
         String get(String key);
+    }
+
+    /** Whether there is any text with this name. */
+    public boolean isGiven(String key) {
+        String found = source.get(key);
+        return found != null && !found.isBlank();
+    }
+
+    /** @param expected says what must be given */
+    public String required(String key, String expected) {
+        if (!isGiven(key)) {
+            throw unexpected(key, "nothing", expected + ", as -D" + key + "=…");
+        }
+        return text(key, "");
     }
 
     String text(String key, String fallback, Pattern expected) {
@@ -31,7 +45,7 @@ record Parameters(Source source) {
         return text;
     }
 
-    int whole(String key, int fallback, int most) {
+    public int whole(String key, int fallback, int most) {
         String expected = "a whole number from 1 to " + most;
         String text = text(key, String.valueOf(fallback));
         try {
@@ -87,7 +101,7 @@ record Parameters(Source source) {
      * The origin of the gateway under load. To load another person's machine is an attack, so a remote host needs the explicit
      * {@code allowRemote}.
      */
-    URI target(String key, String fallback) {
+    public URI target(String key, String fallback) {
         URI target = origin(key, fallback);
         if (!flag("allowRemote") && !isThisMachine(target.getHost())) {
             throw unexpected(

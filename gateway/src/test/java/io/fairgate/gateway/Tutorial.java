@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * differs from run to run (times, ids, ports) is compared by its form only. Free ports are used, and requests come from Java, because the machine
  * may have no {@code curl}.
  */
-final class Tutorial implements AutoCloseable {
+final class Tutorial {
 
     private static final Pattern BLOCK = Pattern.compile("```(\\w*)\n(.*?)```", Pattern.DOTALL);
     private static final Pattern CURL =
@@ -205,15 +205,11 @@ final class Tutorial implements AutoCloseable {
                 .replaceAll(" +", " ");
     }
 
-    private void stopClients() throws Exception {
+    /** Ends the clients that the page has started, and not stopped. */
+    void stopClients() throws Exception {
         for (RepeatedRequests each : clients) {
             each.end();
         }
         clients.clear();
-    }
-
-    @Override
-    public void close() throws Exception {
-        stopClients();
     }
 }

@@ -25,8 +25,11 @@ class TutorialsIT {
     }
 
     private int run(String page) throws Exception {
-        try (Tutorial tutorial = new Tutorial(page, program, upstream.url(), folder)) {
+        Tutorial tutorial = new Tutorial(page, program, upstream.url(), folder);
+        try {
             return tutorial.run();
+        } finally {
+            tutorial.stopClients();
         }
     }
 

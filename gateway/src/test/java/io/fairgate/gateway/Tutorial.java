@@ -49,7 +49,7 @@ final class Tutorial {
         this.folder = folder;
     }
 
-    /** @return how many commands there were */
+    /** Runs all of it, and returns how many commands there were. */
     int run() throws Exception {
         int commands = 0;
         Matcher blocks = BLOCK.matcher(Files.readString(page));

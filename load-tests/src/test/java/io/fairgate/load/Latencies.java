@@ -22,7 +22,11 @@ public final class Latencies {
         this(MAX_MILLIS);
     }
 
-    /** @param maxMillis longer times count as this one */
+    /**
+     * Without any request yet.
+     *
+     * @param maxMillis longer times count as this one
+     */
     public Latencies(int maxMillis) {
         this.maxMillis = maxMillis;
         answersByMillis = new AtomicIntegerArray(maxMillis + 1);

@@ -29,7 +29,11 @@ public record Parameters(Source source) {
         return found != null && !found.isBlank();
     }
 
-    /** @param expected says what must be given */
+    /**
+     * A text that must be given.
+     *
+     * @param expected says what it is
+     */
     public String required(String key, String expected) {
         if (!isGiven(key)) {
             throw unexpected(key, "nothing", expected + ", as -D" + key + "=…");

@@ -70,8 +70,8 @@ class DeployFilesTest {
                 .get("terminationGracePeriodSeconds")
                 .getAsInt();
         assertThat(seconds).isGreaterThan(120);
-        assertThat(Files.readString(DEPLOY.resolve("systemd/fairgate.service"))).contains("\nTimeoutStopSec=80s\n");
-        assertThat(Files.readString(DEPLOY.resolve("docker/compose.yaml"))).contains("stop_grace_period: 80s\n");
+        assertThat(Files.readString(DEPLOY.resolve("systemd/fairgate.service"))).contains("\nTimeoutStopSec=130s\n");
+        assertThat(Files.readString(DEPLOY.resolve("docker/compose.yaml"))).contains("stop_grace_period: 130s\n");
     }
 
     @Test

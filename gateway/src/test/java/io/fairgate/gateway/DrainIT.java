@@ -42,10 +42,11 @@ class DrainIT {
     }
 
     private Started serve(String... options) throws Exception {
-        upstream.on("/fair/held", exchange -> {
+        ScriptedUpstream.Script held = exchange -> {
             exchange.await(release);
             exchange.sendLast("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nheld");
-        });
+        };
+        upstream.on("/fair/held", held).on("/plain/held", held);
         upstream.on("/fair/stream", exchange -> {
             exchange.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n");
             exchange.await(release);
@@ -261,10 +262,6 @@ class DrainIT {
     void answers_outside_of_pools_are_finished_to_the_last_byte() throws Exception {
         int size = 20_000_000;
         Started gateway = serve();
-        upstream.on("/plain/held", exchange -> {
-            exchange.await(release);
-            exchange.sendLast("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nheld");
-        });
         upstream.on(
                 "/plain/large",
                 exchange -> exchange.sendLast(
@@ -280,7 +277,6 @@ class DrainIT {
         assertListensNoMore(gateway);
         assertThat(large.readAll()).endsWith("x").hasSizeGreaterThan(size - 100_000);
         assertThat(gateway.isAlive()).isTrue();
-        assertThat(gateway.out()).doesNotContain("Drained: ");
         release.countDown();
         assertThat(held.readAll()).startsWith("HTTP/1.1 200").endsWith("held");
         assertThat(gateway.awaitExit()).isZero();
@@ -311,6 +307,30 @@ class DrainIT {
         assertThat(gateway.out()).contains("Drained: ");
     }
 
+    @Test
+    void a_client_with_an_open_stream_that_leaves_is_not_waited_for() throws Exception {
+        Started gateway = serve();
+        try (RawHttp2Client http2 = new RawHttp2Client(gateway.port())) {
+            http2.get("/plain/held", "a");
+            RunningGateway.eventually(() -> assertThat(upstream.requests()).hasSize(1));
+            gateway.terminate();
+            gateway.awaitOutput(Pattern.compile("Commencing graceful shutdown"));
+        }
+        assertThat(gateway.awaitExit()).isZero();
+        assertThat(gateway.out()).contains("Drained: ").doesNotContain("WARN");
+    }
+
+    @Tag("long")
+    @Test
+    void with_an_immediate_shutdown_requests_without_a_permit_are_cut_off() throws Exception {
+        Started gateway = serve("server.shutdown=immediate");
+        RawClient held = client(gateway).get("/plain/held", "a");
+        RunningGateway.eventually(() -> assertThat(upstream.requests()).hasSize(1));
+        assertThat(gateway.terminate().awaitExit()).isZero();
+        assertThat(held.readAll()).isEmpty();
+        assertThat(gateway.out()).doesNotContain("WARN");
+    }
+
     @Tag("long")
     @Test
     void work_beyond_every_bound_does_not_keep_the_process_running() throws Exception {
@@ -320,8 +340,6 @@ class DrainIT {
         assertThat(gateway.terminate().awaitExit()).isZero();
         assertThat(gateway.out())
                 .contains("1 bean still running after timeout of 2000ms: [fairgateGracefulShutdown]")
-                .contains(
-                        "WARN",
-                        "Requests that took longer than spring.lifecycle.timeout-per-shutdown-phase are cut off.");
+                .contains("WARN", "took longer than spring.lifecycle.timeout-per-shutdown-phase: 1.");
     }
 }

@@ -37,7 +37,11 @@ record Knee(int permits, boolean isReached, boolean falls, int mostPower) {
                 .max(Comparator.comparingDouble(Step::power))
                 .orElse(knee)
                 .connections();
-        return new Knee(knee.connections(), knee.connections() != last.connections(), last.perSecond() < FALLEN * most, mostPower);
+        return new Knee(
+                knee.connections(),
+                knee.connections() != last.connections(),
+                last.perSecond() < FALLEN * most,
+                mostPower);
     }
 
     String sentence() {

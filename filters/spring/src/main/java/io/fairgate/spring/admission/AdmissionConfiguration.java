@@ -10,6 +10,8 @@ import io.fairgate.spring.refusal.RefusalMeters;
 import io.fairgate.spring.refusal.RouteMeters;
 import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.time.InstantSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -18,6 +20,7 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
 
 /** The admission of requests, and {@link TenantAccess} for APIs without routes. */
 @Configuration(proxyBeanMethods = false)
@@ -32,8 +35,15 @@ public class AdmissionConfiguration {
     }
 
     @Bean
-    OpenServers fairgateOpenServers() {
-        return new OpenServers();
+    LateConnections fairgateLateConnections(Environment environment) {
+        return new LateConnections(
+                new DefaultChannelGroup(GlobalEventExecutor.INSTANCE),
+                "immediate".equalsIgnoreCase(environment.getProperty("server.shutdown")));
+    }
+
+    @Bean
+    OpenServers fairgateOpenServers(LateConnections late) {
+        return new OpenServers(late);
     }
 
     /** The same servers as above. */
@@ -45,24 +55,21 @@ public class AdmissionConfiguration {
     @Bean
     GracefulShutdown fairgateGracefulShutdown(
             OpenServers servers,
+            LateConnections late,
             PermitPools pools,
             RefusalMeters refusals,
-            ShutdownTimeout timeout,
-            FairgateProperties properties) {
+            FairgateProperties properties,
+            Environment environment) {
         GracefulShutdown shutdown = new GracefulShutdown(
                 servers,
+                late,
                 pools,
                 refusals,
                 properties.shutdownGrace().value(),
                 properties.drainTime().value(),
                 MonotonicScheduler.INSTANCE);
-        timeout.then(shutdown::timeOut);
+        shutdown.warnIfLongerThan(environment.getProperty(GracefulShutdown.TIMEOUT, "30s")); // Boot's default
         return shutdown;
-    }
-
-    @Bean
-    ShutdownTimeout fairgateShutdownTimeout() {
-        return new ShutdownTimeout();
     }
 
     @Bean

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.http.HttpHeaders;
 import org.springframework.web.server.ServerWebExchange;
@@ -22,16 +23,19 @@ import reactor.core.scheduler.Scheduler;
  * Shuts the gateway down gracefully. When the application stops, requests are served as before for the grace time, so that load
  * balancers can notice. {@code Connection: close} and GOAWAY tell the clients to send their next requests elsewhere. Then the listening
  * socket is closed, new requests on open connections are refused, waiting requests are served for the drain time and then refused, and
- * requests in flight are finished.
+ * requests in flight are finished. {@link OpenServers} waits for those that have no permit, in a later phase.
  *
  * <p>This lifecycle stops first, while the management port still answers: the readiness probe, which
  * Boot has set to refusing before, stays visible. {@code spring.lifecycle.timeout-per-shutdown-phase} limits it.
  */
 final class GracefulShutdown implements SmartLifecycle {
 
+    static final String TIMEOUT = "spring.lifecycle.timeout-per-shutdown-phase";
+
     private static final Logger log = LoggerFactory.getLogger(GracefulShutdown.class);
 
     private final OpenServers servers;
+    private final LateConnections late;
     private final PermitPools pools;
     private final RefusalMeters refusals;
     private final Duration grace;
@@ -46,17 +50,32 @@ final class GracefulShutdown implements SmartLifecycle {
 
     GracefulShutdown(
             OpenServers servers,
+            LateConnections late,
             PermitPools pools,
             RefusalMeters refusals,
             Duration grace,
             Duration drainTime,
             Scheduler time) {
         this.servers = servers;
+        this.late = late;
         this.pools = pools;
         this.refusals = refusals;
         this.grace = grace;
         this.drainTime = drainTime;
         this.time = time;
+    }
+
+    /** The rest of the shutdown would begin before the grace time is over. */
+    void warnIfLongerThan(String timeout) {
+        if (grace.plus(drainTime).compareTo(DurationStyle.detectAndParse(timeout)) >= 0) {
+            log.warn(
+                    "fairgate.shutdown-grace ({}) and fairgate.drain-time ({}) together must be shorter than {} ({}): Spring waits for them no"
+                            + " longer than that.",
+                    DurationText.of(grace),
+                    DurationText.of(drainTime),
+                    TIMEOUT,
+                    timeout);
+        }
     }
 
     /** Whether new requests are refused. */
@@ -106,13 +125,8 @@ final class GracefulShutdown implements SmartLifecycle {
     private void drain(Runnable whenDone) {
         draining = true;
         http2.goAway();
-        var unused = Mono.when(servers.close(), drainPools())
-                .doFinally(end -> finished(whenDone))
-                .subscribe();
-    }
-
-    private Mono<Void> drainPools() {
-        return pools.totals()
+        servers.close();
+        var unused = pools.totals()
                 .doOnNext(totals -> log.info(
                         "Draining: {} in flight, {} waiting; the port is closed, and waiting requests are served for up to {}.",
                         totals.inFlight(),
@@ -121,7 +135,9 @@ final class GracefulShutdown implements SmartLifecycle {
                 .then(Mono.defer(() -> {
                     drainTimer = time.schedule(this::logDrainTimeOver, drainTime.toNanos(), TimeUnit.NANOSECONDS);
                     return pools.close(drainTime);
-                }));
+                }))
+                .doFinally(end -> finished(whenDone))
+                .subscribe();
     }
 
     private void logDrainTimeOver() {
@@ -131,21 +147,12 @@ final class GracefulShutdown implements SmartLifecycle {
                         totals.inFlight()));
     }
 
-    /** Spring waits no longer. */
-    void timeOut() {
-        if (running) {
-            running = false;
-            log.warn("Requests that took longer than spring.lifecycle.timeout-per-shutdown-phase are cut off.");
-        }
-    }
-
     private void finished(Runnable whenDone) {
         drainTimer.dispose();
-        if (!running) {
-            return;
-        }
         running = false;
-        log.info("Drained: nothing waits and nothing is in flight.");
+        if (!late.areCutOff()) {
+            log.info("Drained: nothing waits and nothing is in flight.");
+        }
         whenDone.run();
     }
 
@@ -167,6 +174,6 @@ final class GracefulShutdown implements SmartLifecycle {
 
     @Override
     public int getPhase() {
-        return ShutdownTimeout.PHASE + 1;
+        return Integer.MAX_VALUE;
     }
 }

@@ -15,6 +15,8 @@ import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.testkit.TestTime;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +38,9 @@ class GracefulShutdownTest {
     private static final Duration GRACE = Duration.ofSeconds(5);
 
     private final TestTime time = new TestTime();
-    private final OpenServers servers = new OpenServers();
+    private final LateConnections late =
+            new LateConnections(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE), false);
+    private final OpenServers servers = new OpenServers(late);
     private final DisposableServer server =
             servers.remember(HttpServer.create().host("127.0.0.1").port(0)).bindNow();
     private final CountDownLatch done = new CountDownLatch(1);
@@ -55,7 +59,7 @@ class GracefulShutdownTest {
                 time,
                 meters,
                 PoolsPerInstance.NONE);
-        return new GracefulShutdown(servers, pools, meters, GRACE, Duration.ofSeconds(10), time);
+        return new GracefulShutdown(servers, late, pools, meters, GRACE, Duration.ofSeconds(10), time);
     }
 
     private static ServerWebExchange request() {

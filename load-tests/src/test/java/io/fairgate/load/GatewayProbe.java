@@ -11,39 +11,46 @@ import java.time.Duration;
  * Checks before the load that the gateway answers the requests of the run. Otherwise a wrong port or a wrong route would show
  * only half a minute later, as a table of failures.
  */
-record GatewayProbe(URI gateway) {
+public record GatewayProbe(URI gateway) {
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     void expectAnswer(String path, String tenant) {
         URI uri = URI.create(gateway + path);
-        int status = status(uri, tenant);
+        int status = send(HttpRequest.newBuilder(uri).header(NoisyNeighbourSimulation.TENANT_HEADER, tenant))
+                .statusCode();
         if (status != 200) {
             throw new IllegalStateException(
                     "GET %s as tenant %s answers %d (expected: 200)".formatted(uri, tenant, status));
         }
     }
 
-    private static int status(URI uri, String tenant) {
+    /**
+     * Asks once, without a credential, and returns the body of the answer, whatever its status is.
+     *
+     * @throws IllegalStateException if there is none
+     */
+    public static String requireAnswer(String url) {
+        return send(HttpRequest.newBuilder(URI.create(url))).body();
+    }
+
+    private static HttpResponse<String> send(HttpRequest.Builder request) {
         // Without a proxy: the build gives this JVM a proxy that does not exist.
         HttpClient client = HttpClient.newBuilder()
                 .proxy(HttpClient.Builder.NO_PROXY)
                 .version(HttpClient.Version.HTTP_1_1)
                 .connectTimeout(PATIENCE)
                 .build();
-        HttpRequest request = HttpRequest.newBuilder(uri)
-                .header(NoisyNeighbourSimulation.TENANT_HEADER, tenant)
-                .timeout(PATIENCE)
-                .build();
+        HttpRequest ready = request.timeout(PATIENCE).build();
         try {
-            return client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
+            return client.send(ready, HttpResponse.BodyHandlers.ofString());
         } catch (IOException unreachable) {
             // Without the cause: its long stack trace names no host, and would hide the helpful sentence.
             throw new IllegalStateException("no gateway answers at %s (%s); start one, or name it by -Dgateway=URL"
-                    .formatted(uri, unreachable));
+                    .formatted(ready.uri(), unreachable));
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while asking " + uri, interrupted);
+            throw new IllegalStateException("interrupted while asking " + ready.uri(), interrupted);
         }
     }
 }

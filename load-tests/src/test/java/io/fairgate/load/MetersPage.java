@@ -1,5 +1,6 @@
 package io.fairgate.load;
 
+import java.util.List;
 import java.util.Locale;
 
 /** The gateway's Prometheus page. */
@@ -32,20 +33,24 @@ public record MetersPage(String text) {
         return value("fairgate_permits_waiting{pool=\"" + pool + "\"}");
     }
 
-    /** The permit-time of a tenant in all pools together, in permits times seconds. */
+    /** The permit-time of a tenant in all pools together, in permits times seconds; NaN if the page has none of it. */
     public double permitSeconds(String tenant) {
         return sum("fairgate_permit_seconds_total", "tenant=\"" + tenant + "\"");
     }
 
-    /** How many requests are in flight or wait, in all pools together. */
+    /** How many requests are in flight or wait, in all pools together; NaN if the page does not say it. */
     public double inFlightAndWaiting() {
         return sum("fairgate_permits_in_flight", "") + sum("fairgate_permits_waiting", "");
     }
 
     private double sum(String meter, String tag) {
-        return text.lines()
+        List<String> samples = text.lines()
                 .filter(line -> line.startsWith(meter + "{") && line.contains(tag))
-                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
-                .sum();
+                .toList();
+        return samples.isEmpty()
+                ? Double.NaN
+                : samples.stream()
+                        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                        .sum();
     }
 }

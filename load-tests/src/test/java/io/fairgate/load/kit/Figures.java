@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
  * The results of one tenant, or of all of them.
  *
  * @param statuses how many requests ended with each status; {@code none} without an answer
- * @param perSecond answers
+ * @param sentPerSecond requests that began
+ * @param perSecond answers that came in this time: the rest of those of an overloaded gateway comes later
  * @param share the percentage of all answers
  * @param permitShare the percentage of all permit-time; null if it is not known
  */
@@ -16,6 +17,7 @@ record Figures(
         long refused,
         long failed,
         Map<String, Long> statuses,
+        double sentPerSecond,
         double perSecond,
         double share,
         @Nullable Double permitShare,

@@ -43,7 +43,10 @@ class LoadPlanTest {
                 Duration.ZERO,
                 0,
                 10,
-                tenants);
+                tenants,
+                tenants.stream()
+                        .map(tenant -> LoadPlan.scheduleOf(tenant, SCHEDULE))
+                        .toList());
     }
 
     @Test
@@ -69,6 +72,24 @@ class LoadPlanTest {
                     .sum();
             assertThat(sum).isEqualTo((int) Math.round(97 * level));
         }
+    }
+
+    @Test
+    void the_next_change_of_a_level_is_known() {
+        assertThat(SCHEDULE.untilChange(Duration.ofSeconds(5))).isEqualTo(Stage.SHORT);
+        assertThat(SCHEDULE.untilChange(Duration.ofSeconds(12))).isEqualTo(Duration.ofSeconds(18));
+        assertThat(SCHEDULE.untilChange(Duration.ofHours(1))).isEqualTo(Stage.SHORT);
+    }
+
+    @Test
+    void turns_are_evenly_spread() {
+        Turns turns = new Turns(plan(100, 1, 3, 6));
+        int[] counts = new int[3];
+        for (int i = 1; i <= 1000; i++) {
+            counts[turns.next(Duration.ofSeconds(12))]++;
+            assertThat(counts[0]).isBetween((int) (0.1 * i) - 1, (int) (0.1 * i) + 1);
+        }
+        assertThat(counts).containsExactly(100, 300, 600);
     }
 
     @Test

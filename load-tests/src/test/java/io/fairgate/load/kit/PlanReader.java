@@ -1,10 +1,16 @@
 package io.fairgate.load.kit;
 
+import com.fasterxml.jackson.annotation.JsonSetter;
+import com.fasterxml.jackson.annotation.Nulls;
 import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonMappingException;
+import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.exc.InvalidFormatException;
+import com.fasterxml.jackson.databind.exc.InvalidNullException;
+import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
 import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import com.fasterxml.jackson.databind.module.SimpleModule;
@@ -13,6 +19,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
 import io.fairgate.load.Parameters;
 import java.io.IOException;
+import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +27,11 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.error.YAMLException;
+import org.yaml.snakeyaml.events.AliasEvent;
+import org.yaml.snakeyaml.events.Event;
+import org.yaml.snakeyaml.events.NodeEvent;
 
 /**
  * Reads a plan from YAML. A mistake is one sentence: the file, the line of a value, the key, what was found, and what was expected.
@@ -38,7 +50,10 @@ record PlanReader(Parameters given, UnaryOperator<@Nullable String> environment)
                 .propertyNamingStrategy(PropertyNamingStrategies.KEBAB_CASE)
                 .enable(DeserializationFeature.ACCEPT_SINGLE_VALUE_AS_ARRAY)
                 .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-                .enable(com.fasterxml.jackson.databind.MapperFeature.ACCEPT_CASE_INSENSITIVE_ENUMS)
+                .enable(MapperFeature.ACCEPT_CASE_INSENSITIVE_ENUMS)
+                .enable(DeserializationFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
+                .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+                .defaultSetterInfo(JsonSetter.Value.forContentNulls(Nulls.FAIL))
                 .disable(YAMLParser.Feature.EMPTY_STRING_AS_NULL)
                 .addModule(new SimpleModule()
                         .addDeserializer(Duration.class, new PlanText<>(Duration.class, PlanText::duration))
@@ -56,6 +71,7 @@ record PlanReader(Parameters given, UnaryOperator<@Nullable String> environment)
         }
         String name = file.getFileName().toString().replaceFirst("\\.ya?ml$", "");
         try {
+            requireNoAlias(text);
             WrittenPlan written = YAML.readValue(text, WrittenPlan.class);
             if (written == null) {
                 throw new IllegalArgumentException(file + ": the file is empty (expected: a plan)");
@@ -68,15 +84,43 @@ record PlanReader(Parameters given, UnaryOperator<@Nullable String> environment)
                     .collect(Collectors.joining(", "));
             throw new IllegalArgumentException(where(file, e) + "unknown key (expected: one of " + known + ")");
         } catch (JsonMappingException e) {
-            Throwable cause = e.getCause();
-            throw new IllegalArgumentException(where(file, e)
-                    + (cause instanceof IllegalArgumentException ? cause.getMessage() : e.getOriginalMessage()));
+            throw new IllegalArgumentException(where(file, e) + reason(e));
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException(
                     file + line(e.getLocation()) + ": " + e.getOriginalMessage().replaceAll("\\s+", " "));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(file + ": " + e.getMessage());
         }
+    }
+
+    /** Jackson would take the name of an anchor for a text. */
+    private static void requireNoAlias(String text) {
+        try {
+            for (Event event : new Yaml().parse(new StringReader(text))) {
+                if (event instanceof AliasEvent || (event instanceof NodeEvent node && node.getAnchor() != null)) {
+                    throw new IllegalArgumentException("line "
+                            + (event.getStartMark().getLine() + 1)
+                            + ": an anchor or alias of YAML (expected: everything written out)");
+                }
+            }
+        } catch (YAMLException e) {
+            // Jackson names the mistake.
+        }
+    }
+
+    private static String reason(JsonMappingException e) {
+        Throwable cause = e.getCause();
+        if (cause instanceof IllegalArgumentException) {
+            return String.valueOf(cause.getMessage());
+        }
+        if (!(e instanceof MismatchedInputException)
+                || e instanceof InvalidFormatException
+                || e instanceof InvalidNullException) {
+            return e.getOriginalMessage();
+        }
+        return e.getPath().isEmpty()
+                ? "this is no plan (expected: keys such as tenants, load and stages)"
+                : "this is not what is expected here (expected: as in docs/load-kit.md)";
     }
 
     private static String where(Path file, JsonMappingException e) {

@@ -105,7 +105,7 @@ class PlanReaderTest {
                 .containsExactly(
                         new Stage(0, 0.5, Duration.ofMinutes(1), false),
                         new Stage(0.5, 0.5, Duration.ofHours(1), true));
-        assertThat(plan.scheduleOf(0).stages())
+        assertThat(plan.schedules().get(0).stages())
                 .containsExactly(
                         new Stage(1, 1, Duration.ofMinutes(1), false), new Stage(0, 1, Duration.ofHours(1), true));
         assertThat(plan)
@@ -137,9 +137,11 @@ class PlanReaderTest {
                 """);
         assertThat(plan.load()).isEqualTo(4);
         assertThat(plan.steps()).containsExactly(1, 2, 4);
-        assertThat(plan.schedule().stages()).hasSize(6).endsWith(new Stage(1, 1, Duration.ofSeconds(3), true));
-        assertThat(plan.schedule().stages().get(0)).isEqualTo(new Stage(0.25, 0.25, Duration.ofSeconds(1), false));
-        assertThat(plan.loadAtEndOf(3)).isEqualTo(2);
+        assertThat(plan.schedule().stages().stream().filter(Stage::measured).map(Stage::to))
+                .containsExactly(0.25, 0.5, 1.0, 1.0, 0.5, 0.25);
+        assertThat(plan.schedule().stages()).startsWith(new Stage(0.5, 0.5, Duration.ofSeconds(5), false));
+        assertThat(plan.schedule().length()).isEqualTo(Duration.ofSeconds(5 + 6 * 4));
+        assertThat(plan.all(3).to()).isEqualTo(2);
     }
 
     @Test
@@ -166,20 +168,37 @@ class PlanReaderTest {
                 "path: /a | path: a | : tenants.one: path: a (expected: a path, such as /orders)",
                 "path: /a | path: '/#{a}' | : tenants.one: path: /#{a} (expected: a path",
                 "path: /a | method: GET | : tenants.one: path: nothing (expected: one",
-                "load: 3 | load: -1 | : tenants.one: load: -1.0 (expected: a number above 0)",
+                "load: 3 | load: -1 | : tenants.one: load: -1.0 (expected: a number above 0",
                 "load: 3 | expect: { refused: some } | : tenants.one.expect: refused: some (expected: the highest",
                 "load: 3 | levels: [1, 2] | : tenants.one.levels: 2 (expected: one for each of the 1 stages)",
                 "load: 3 | headers: { A: '${B}' } | : tenants.one.headers.A: the environment has no B",
+                "load: 10 | load: 10.7 | :1: load: Cannot coerce",
+                "load: 10 | model: 1 | :1: model: Cannot deserialize",
+                "path: /a | path: &a /a | : line 5: an anchor",
+                "path: /a | path: [~] | :5: tenants.one.path[0]: Invalid `null`",
+                "load: 3 | expect: { status: [99] } | : tenants.one.expect: status: [99] (expected",
+                "load: 3 | headers: { 'A B': x } | : tenants.one: headers: A B (expected",
+                "load: 3 | headers: { A: '${NO-NAME}' } | : tenants.one.headers.A: ${NO-NAME} (expected",
+                "load: 3 | expect: { share: 101 } | : tenants.one.expect: share: 101",
+                "one: | all: | : tenants.all: the name (expected",
+                "{ path: /a, load: 3 } | /a | :5: tenants.one: this is not what is expected",
+                "load: 10 | load: 10, timeout: 0s | : timeout: 0s, or longer",
                 "two: | one: | :6: tenants: Duplicate field 'one'",
                 "stages: | step: { connections: [3, 2, 1] }, stages: | : step: connections: [3, 2, 1] (expected: at",
                 "load: 10 | gateway: http://192.0.2.1:80 | : load: null (expected",
             })
     void a_mistake_is_named_with_its_place(String before, String after, String message) {
-        String text = PLAN.replace(before, after.replace(", stages", "\nstages"));
+        String text = PLAN.replace(before, after.replace(", stages", "\nstages").replace(", timeout", "\ntimeout"));
         assertThat(text).isNotEqualTo(PLAN);
         assertThatThrownBy(() -> read(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(file + message);
+    }
+
+    @Test
+    void a_level_does_not_exceed_the_bound_of_the_load() {
+        assertThatThrownBy(() -> read(PLAN.replace("load: 10", "load: 20000").replace("10s", "10s, level: 200")))
+                .hasMessage(file + ": load: 40000 with the highest level (expected: at most 20000)");
     }
 
     @Test

@@ -7,10 +7,12 @@ import static io.gatling.javaapi.core.CoreDsl.bodyString;
 import static io.gatling.javaapi.core.CoreDsl.constantUsersPerSec;
 import static io.gatling.javaapi.core.CoreDsl.details;
 import static io.gatling.javaapi.core.CoreDsl.doIfOrElse;
+import static io.gatling.javaapi.core.CoreDsl.doSwitch;
 import static io.gatling.javaapi.core.CoreDsl.dummy;
 import static io.gatling.javaapi.core.CoreDsl.exec;
 import static io.gatling.javaapi.core.CoreDsl.listFeeder;
 import static io.gatling.javaapi.core.CoreDsl.nothingFor;
+import static io.gatling.javaapi.core.CoreDsl.onCase;
 import static io.gatling.javaapi.core.CoreDsl.pause;
 import static io.gatling.javaapi.core.CoreDsl.rampUsersPerSec;
 import static io.gatling.javaapi.core.CoreDsl.responseTimeInMillis;
@@ -18,10 +20,12 @@ import static io.gatling.javaapi.core.CoreDsl.scenario;
 import static io.gatling.javaapi.http.HttpDsl.http;
 import static io.gatling.javaapi.http.HttpDsl.status;
 
+import io.fairgate.load.GatewayProbe;
 import io.fairgate.load.MetersPage;
 import io.fairgate.load.Parameters;
 import io.gatling.javaapi.core.Assertion;
 import io.gatling.javaapi.core.ChainBuilder;
+import io.gatling.javaapi.core.Choice;
 import io.gatling.javaapi.core.OpenInjectionStep;
 import io.gatling.javaapi.core.PopulationBuilder;
 import io.gatling.javaapi.core.Session;
@@ -30,6 +34,7 @@ import io.gatling.javaapi.http.HttpProtocolBuilder;
 import io.gatling.javaapi.http.HttpRequestActionBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -61,10 +66,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PlanSimulation extends Simulation {
 
-    /** How often a connection that sends nothing at this level looks whether it should. */
-    private static final Duration IDLE = Duration.ofMillis(20);
-
     private static final String METERS = "meters";
+    private static final String METERS_PATH = "/actuator/prometheus";
     private static final String STATUS = "status";
     private static final String MILLIS = "millis";
     private static final String BEGUN = "begun";
@@ -84,17 +87,56 @@ public final class PlanSimulation extends Simulation {
     private final AtomicReference<@Nullable RunResult> result = new AtomicReference<>();
 
     public PlanSimulation() {
+        requireWritable(output);
         List<PopulationBuilder> all = new ArrayList<>();
         all.add(clock());
-        for (int tenant = 0; tenant < plan.tenants().size(); tenant++) {
-            all.add(plan.model() == Model.OPEN ? arrivals(tenant) : connections(tenant));
+        if (plan.model() == Model.OPEN) {
+            all.add(arrivals());
+        } else {
+            for (int tenant = 0; tenant < plan.tenants().size(); tenant++) {
+                if (mostConnections(tenant) > 0) {
+                    all.add(connections(tenant));
+                }
+            }
         }
         all.add(end());
-        setUp(all)
+        // The first one loads the classes, so that the stages begin when the others do.
+        setUp(scenario("fairgate: start")
+                        .exec(pause(Duration.ofMillis(1)))
+                        .injectOpen(atOnceUsers(1))
+                        .andThen(all))
                 .protocols(protocol())
                 .assertions(
                         verdicts.sentences().stream().map(PlanSimulation::holds).toList())
                 .maxDuration(plan.schedule().length().plus(plan.timeout()).plusSeconds(60));
+    }
+
+    private static void requireWritable(Path file) {
+        try {
+            Path folder = Objects.requireNonNull(file.toAbsolutePath().getParent());
+            Files.createDirectories(folder);
+            if (!Files.isWritable(folder)) {
+                throw new IOException("the folder cannot be written");
+            }
+        } catch (IOException e) {
+            throw new IllegalArgumentException(
+                    "result: " + file + ": " + e + " (expected: a file that can be written)");
+        }
+    }
+
+    /** Otherwise a wrong port would show only at the end, as a table of failures. Any answer will do. */
+    @Override
+    public void before() {
+        GatewayProbe.requireAnswer(
+                plan.gateway() + plan.tenants().get(0).paths().get(0));
+        if (plan.management() != null) {
+            String meters = GatewayProbe.requireAnswer(plan.management() + METERS_PATH);
+            if (Double.isNaN(new MetersPage(meters).inFlightAndWaiting())) {
+                throw new IllegalStateException(
+                        "management: " + plan.management() + METERS_PATH
+                                + " has no meters of Fairgate's pools; for another gateway, leave it out, or use -Dmanagement=none");
+            }
+        }
     }
 
     private HttpProtocolBuilder protocol() {
@@ -121,7 +163,7 @@ public final class PlanSimulation extends Simulation {
             int now = stage;
             whole = whole.pause(session -> untilStage(now)).exec(meters(page -> recorder.read(now, page)));
         }
-        return scenario("clock").exec(whole).injectOpen(atOnceUsers(1));
+        return scenario("fairgate: clock").exec(whole).injectOpen(atOnceUsers(1));
     }
 
     private Duration untilStage(int stage) {
@@ -131,7 +173,7 @@ public final class PlanSimulation extends Simulation {
 
     private ChainBuilder meters(Consumer<MetersPage> reader) {
         return exec(http(METERS)
-                        .get(plan.management() + "/actuator/prometheus")
+                        .get(plan.management() + METERS_PATH)
                         .silent()
                         .check(status().is(200), bodyString().saveAs(PAGE)))
                 .exec(session -> {
@@ -142,49 +184,74 @@ public final class PlanSimulation extends Simulation {
                 });
     }
 
-    /** One user for each connection. A user whose number is above the connections of the moment sends nothing. */
-    private PopulationBuilder connections(int tenant) {
-        int most = plan.scheduleOf(tenant).stages().stream()
-                .mapToInt(stage -> plan.connectionsOf(tenant, Math.max(stage.from(), stage.to())))
+    private int mostConnections(int tenant) {
+        return plan.schedules().get(tenant).stages().stream()
+                .mapToInt(stage -> plan.connectionsOf(tenant, stage.highest()))
                 .max()
                 .orElse(0);
+    }
+
+    /** One user for each connection. A user whose number is above the connections of the moment sends nothing. */
+    private PopulationBuilder connections(int tenant) {
+        int most = mostConnections(tenant);
         List<Map<String, Object>> numbers = IntStream.range(0, most)
                 .mapToObj(number -> Map.<String, Object>of("number", number))
                 .toList();
         String name = plan.tenants().get(tenant).name();
         return scenario(name)
                 .feed(listFeeder(numbers).queue())
+                .exec(session -> {
+                    recorder.opened();
+                    return session;
+                })
                 .asLongAs(session ->
                         recorder.clock().elapsed().compareTo(plan.schedule().length()) < 0)
                 .on(doIfOrElse(session -> isInUse(tenant, session.getInt("number")))
                         .then(request(tenant)
                                 .pause(session ->
                                         session.getBoolean("answered") ? plan.pause() : plan.pauseAfterRefusal()))
-                        .orElse(pause(IDLE)))
-                .injectOpen(atOnceUsers(Math.max(1, most)));
+                        .orElse(pause(session -> plan.schedules()
+                                .get(tenant)
+                                .untilChange(recorder.clock().elapsed()))))
+                .exec(session -> {
+                    recorder.closed();
+                    return session;
+                })
+                .injectOpen(atOnceUsers(most));
     }
 
     private boolean isInUse(int tenant, int number) {
-        double level = plan.scheduleOf(tenant).levelAt(recorder.clock().elapsed());
+        double level = plan.schedules().get(tenant).levelAt(recorder.clock().elapsed());
         return number < plan.connectionsOf(tenant, level);
     }
 
-    /** One user for each request; they share the connections. */
-    private PopulationBuilder arrivals(int tenant) {
-        double rate = plan.load() * plan.partOf(tenant);
-        OpenInjectionStep[] steps = plan.scheduleOf(tenant).stages().stream()
-                .map(stage -> arrivals(stage, rate))
+    /**
+     * One user for each request; they share the connections. All tenants are one stream of users, which they take by their loads: with a
+     * stream for each, tenants of the same load would send at the same moments.
+     */
+    private PopulationBuilder arrivals() {
+        OpenInjectionStep[] steps = IntStream.range(0, plan.schedule().stages().size())
+                .mapToObj(stage -> arrivals(plan.all(stage)))
                 .toArray(OpenInjectionStep[]::new);
-        return scenario(plan.tenants().get(tenant).name()).exec(request(tenant)).injectOpen(steps);
+        Choice.WithKey[] requests = IntStream.range(0, plan.tenants().size())
+                .mapToObj(tenant -> onCase(tenant).then(request(tenant)))
+                .toArray(Choice.WithKey[]::new);
+        Turns turns = new Turns(plan);
+        return scenario("arrivals")
+                .exec(session ->
+                        session.set("tenant", turns.next(recorder.clock().elapsed())))
+                .exec(doSwitch(session -> session.getInt("tenant")).on(requests))
+                .injectOpen(steps);
     }
 
-    private static OpenInjectionStep arrivals(Stage stage, double rate) {
-        if (stage.from() == 0 && stage.to() == 0) {
-            return nothingFor(stage.length());
+    /** @param load in requests a second */
+    private static OpenInjectionStep arrivals(Stage load) {
+        if (load.highest() == 0) {
+            return nothingFor(load.length());
         }
-        return stage.from() == stage.to()
-                ? constantUsersPerSec(rate * stage.from()).during(stage.length())
-                : rampUsersPerSec(rate * stage.from()).to(rate * stage.to()).during(stage.length());
+        return load.from() == load.to()
+                ? constantUsersPerSec(load.from()).during(load.length())
+                : rampUsersPerSec(load.from()).to(load.to()).during(load.length());
     }
 
     private ChainBuilder request(int tenant) {
@@ -228,7 +295,7 @@ public final class PlanSimulation extends Simulation {
      * own assertions do not know which refusals are expected.
      */
     private PopulationBuilder end() {
-        ChainBuilder whole = exec(asLongAs(session -> recorder.isAnyUnderWay()).on(pause(Duration.ofMillis(100))));
+        ChainBuilder whole = exec(asLongAs(session -> !recorder.isOver()).on(pause(Duration.ofMillis(100))));
         if (plan.management() != null) {
             whole = whole.exec(meters(recorder::readAtTheEnd));
         }
@@ -240,7 +307,9 @@ public final class PlanSimulation extends Simulation {
             int index = i;
             whole = whole.exec(dummy(verdicts.sentences().get(i), 0).withSuccess(session -> holds(index)));
         }
-        return scenario("end").exec(whole).injectOpen(nothingFor(plan.schedule().length()), atOnceUsers(1));
+        return scenario("fairgate: end")
+                .exec(whole)
+                .injectOpen(nothingFor(plan.schedule().length()), atOnceUsers(1));
     }
 
     private boolean holds(int verdict) {
@@ -251,17 +320,17 @@ public final class PlanSimulation extends Simulation {
     @Override
     public void after() {
         RunResult known = result.get();
-        RunResult written = known == null ? recorder.result() : known;
-        try {
-            written.write(output);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        RunResult found = known == null ? recorder.result() : known;
         System.out.println();
-        System.out.print(new RunTable(written).text());
+        System.out.print(new RunTable(found, !plan.steps().isEmpty()).text());
         if (before != null) {
             System.out.println();
-            System.out.print(new RunComparison(before, written).text());
+            System.out.print(new RunComparison(before, found).text());
+        }
+        try {
+            found.write(output);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
         System.out.println();
         System.out.println("Results: " + output.toAbsolutePath());

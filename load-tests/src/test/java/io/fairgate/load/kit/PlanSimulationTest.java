@@ -117,8 +117,8 @@ class PlanSimulationTest {
                   - { for: 1s, measured: false }
                   - { for: 2s }
                 tenants:
-                  all:
-                    headers: { X-Tenant-Id: all }
+                  each:
+                    headers: { X-Tenant-Id: each }
                     path: /a
                     load: 3
                   some:
@@ -129,7 +129,7 @@ class PlanSimulationTest {
         assertThat(run.exitCode()).as(run.output()).isZero();
         assertThat(mostInProgress).hasValueLessThanOrEqualTo(8);
         assertThat(run.result().stages()).hasSize(2);
-        for (String tenant : new String[] {"all", "some"}) {
+        for (String tenant : new String[] {"each", "some"}) {
             long sent = run.result().stages().stream()
                     .mapToLong(stage ->
                             Objects.requireNonNull(stage.tenants().get(tenant)).sent())
@@ -140,7 +140,7 @@ class PlanSimulationTest {
         Figures some = run.result().of("some");
         assertThat(some.refused()).isBetween(some.answered() - 5, some.answered() + 5);
         assertThat(some.statuses()).containsOnlyKeys("200", "503");
-        assertThat(run.result().of("all").refused()).isZero();
+        assertThat(run.result().of("each").refused()).isZero();
         assertThat(run.result().verdicts())
                 .allSatisfy(verdict -> assertThat(verdict.holds()).isTrue());
     }
@@ -153,8 +153,8 @@ class PlanSimulationTest {
                 stages:
                   - { for: 2s }
                 tenants:
-                  all:
-                    headers: { X-Tenant-Id: all }
+                  each:
+                    headers: { X-Tenant-Id: each }
                     path: /a
                     expect: { share: 50 }
                   some:
@@ -165,7 +165,7 @@ class PlanSimulationTest {
                     path: /c
                 """);
         assertThat(run.exitCode()).as(run.output()).isNotZero();
-        for (String tenant : new String[] {"all", "some", "broken"}) {
+        for (String tenant : new String[] {"each", "some", "broken"}) {
             assertThat(received(tenant)).as(tenant).isEqualTo(40);
             assertThat(run.result().of(tenant).sent()).isEqualTo(40);
         }
@@ -174,7 +174,7 @@ class PlanSimulationTest {
                 .filteredOn(verdict -> !verdict.holds())
                 .extracting(Verdict::expected)
                 .containsExactly(
-                        "all: share of answers, 50 % within a tolerance of 10 %",
+                        "each: share of answers, 50 % within a tolerance of 10 %",
                         "some: refused, at most 0 %", "broken: at least one answer", "broken: failed, at most 0 %");
     }
 }

@@ -32,6 +32,12 @@ record RunComparison(RunResult before, RunResult after) {
         text.append(line("%-24s %24s %24s %7s", "", "before", "after", "ratio"));
         text.append(line("%-24s %24s %24s", "plan", before.plan(), after.plan()));
         text.append(line("%-24s %24s %24s", "gateway", before.gateway(), after.gateway()));
+        text.append(line("%-24s %24s %24s", "load", loadOf(before), loadOf(after)));
+        text.append(line("%-24s %24.0f %24.0f", "seconds", before.seconds(), after.seconds()));
+        if (!loadOf(before).equals(loadOf(after)) || before.seconds() != after.seconds()) {
+            text.append(
+                    line("The runs had different loads or lengths, so their numbers say little about the gateways."));
+        }
         for (String tenant : after.tenants().keySet()) {
             Figures now = after.of(tenant);
             Figures then = before.tenants().get(tenant);
@@ -49,9 +55,14 @@ record RunComparison(RunResult before, RunResult after) {
         return text.toString();
     }
 
+    private static String loadOf(RunResult result) {
+        return result.model() + ", " + result.load();
+    }
+
     private static String compare(String name, Figures then, Figures now) {
         StringBuilder text = new StringBuilder();
-        text.append(row(name + ": answers/s", "%.1f", then.perSecond(), now.perSecond()));
+        text.append(row(name + ": sent/s", "%.1f", then.sentPerSecond(), now.sentPerSecond()));
+        text.append(row("  answers/s", "%.1f", then.perSecond(), now.perSecond()));
         text.append(row("  share of answers %", "%.1f", then.share(), now.share()));
         text.append(row("  share of permits %", "%.1f", then.permitShare(), now.permitShare()));
         text.append(row("  refused %", "%.2f", then.refusedPercent(), now.refusedPercent()));

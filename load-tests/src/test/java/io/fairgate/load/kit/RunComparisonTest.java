@@ -27,6 +27,7 @@ class RunComparisonTest {
                 0,
                 Map.of("200", answered, "503", 1L),
                 answered / 10.0,
+                answered / 10.0,
                 share,
                 null,
                 new Figures.Millis(p50, 20, 30, 40));
@@ -43,7 +44,7 @@ class RunComparisonTest {
                 10,
                 all,
                 tenants,
-                List.of(new RunResult.StageResult(8, 10, true, all, tenants)),
+                List.of(new RunResult.StageResult(0, 8, 10, true, all, tenants)),
                 new RunResult.Timeline(1, Map.of("a", new long[] {1}), Map.of(), Map.of()),
                 0.0,
                 new Knee(8, true, false, 8),
@@ -68,10 +69,16 @@ class RunComparisonTest {
     }
 
     @Test
+    void an_empty_object_is_no_result() throws IOException {
+        Path file = Files.writeString(folder.resolve("empty.json"), "{}");
+        assertThatThrownBy(() -> RunResult.read(file)).hasMessage(file + ": (expected: the result of a run)");
+    }
+
+    @Test
     void a_table_has_tenants_and_verdicts() {
-        assertThat(new RunTable(result(Map.of("a", figures(50, 50, 10)))).text())
+        assertThat(new RunTable(result(Map.of("a", figures(50, 50, 10))), true).text())
                 .contains(
-                        "a                               50        1        0       5.0    50.0%               10      20      30")
+                        "a                               50        1        0       5.0       5.0    50.0%               10      20      30")
                 .contains("NO  a: share: 12 %")
                 .contains("Recommended: permits: 8");
     }
@@ -84,7 +91,8 @@ class RunComparisonTest {
                 .text();
         assertThat(text.lines().map(line -> line.strip().replaceAll(" +", " ")))
                 .contains(
-                        "a: answers/s 5.0 2.5 0.50",
+                        "a: sent/s 5.0 2.5 0.50",
+                        "answers/s 5.0 2.5 0.50",
                         "share of answers % 50.0 25.0 0.50",
                         "p50 ms 10 40 4.00",
                         "new: not in the run before",

@@ -10,9 +10,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /** What happens in a run. Safe for use by many threads. A request counts for the stage, and the interval, in which it began. */
@@ -24,7 +26,11 @@ final class RunRecorder {
     private final RunClock clock = new RunClock();
     private final Instant started = Instant.now();
     private final AtomicInteger underWay = new AtomicInteger();
+    private final AtomicInteger open = new AtomicInteger();
     private final Tally[][] byTenantAndStage;
+    /** Answers by the stage in which they came, whenever their requests began. */
+    private final AtomicLongArray[] ended;
+
     private final Duration interval;
     private final Map<Outcome, AtomicLongArray> byInterval = new LinkedHashMap<>();
     private final int intervals;
@@ -42,6 +48,10 @@ final class RunRecorder {
             for (int stage = 0; stage < stages; stage++) {
                 ofTenant[stage] = new Tally(plan.timeout());
             }
+        }
+        ended = new AtomicLongArray[plan.tenants().size()];
+        for (int tenant = 0; tenant < ended.length; tenant++) {
+            ended[tenant] = new AtomicLongArray(stages + 1);
         }
         Duration length = plan.schedule().length();
         long seconds = Math.max(1, (length.toSeconds() + MOST_INTERVALS - 1) / MOST_INTERVALS);
@@ -70,6 +80,9 @@ final class RunRecorder {
         int last = plan.schedule().stages().size() - 1;
         int stage = Math.min(plan.schedule().stageAt(begun), last);
         byTenantAndStage[tenant][stage].count(outcome, status, millis);
+        if (outcome == Outcome.ANSWERED) {
+            ended[tenant].incrementAndGet(plan.schedule().stageAt(clock.elapsed()));
+        }
         int at = (int) Math.min(begun.toMillis() / interval.toMillis(), intervals - 1);
         counts(outcome).incrementAndGet(tenant * intervals + at);
     }
@@ -78,8 +91,17 @@ final class RunRecorder {
         return Objects.requireNonNull(byInterval.get(outcome));
     }
 
-    boolean isAnyUnderWay() {
-        return underWay.get() > 0;
+    void opened() {
+        open.incrementAndGet();
+    }
+
+    void closed() {
+        open.decrementAndGet();
+    }
+
+    /** Whether the time is over, no connection will send again, and all requests have ended. */
+    boolean isOver() {
+        return clock.elapsed().compareTo(plan.schedule().length()) >= 0 && open.get() == 0 && underWay.get() == 0;
     }
 
     /** @param stage the one that begins now; their number at the end of the last one */
@@ -109,36 +131,70 @@ final class RunRecorder {
                 plan.load(),
                 started.toString(),
                 seconds(time),
-                all(measured).figures(time, all(measured).answered(), null),
+                figuresOfAll(measured),
                 tenants(measured),
                 stages,
                 timeline(),
-                last == null ? null : last.inFlightAndWaiting(),
-                plan.steps().isEmpty() ? null : Knee.of(steps(stages)),
+                last == null || Double.isNaN(last.inFlightAndWaiting()) ? null : last.inFlightAndWaiting(),
+                plan.steps().isEmpty() || areAnyRefused(stages) ? null : Knee.of(steps(stages)),
                 List.of());
         return result.with(new Verdicts(plan).of(result));
     }
 
-    static List<Knee.Step> steps(List<StageResult> stages) {
+    /** Whether a step got anything but answers, or nothing: its number of connections was then not at work. */
+    private static boolean areAnyRefused(List<StageResult> stages) {
         return stages.stream()
                 .filter(StageResult::measured)
-                .map(stage -> {
-                    Integer median = stage.all().millis().p50();
-                    return new Knee.Step(stage.connections(), stage.all().perSecond(), median == null ? 0 : median);
-                })
+                .anyMatch(stage -> stage.all().answered() == 0
+                        || stage.all().refused() + stage.all().failed() > 0);
+    }
+
+    /** The mean of the stages with the same number of connections. */
+    private static List<Knee.Step> steps(List<StageResult> stages) {
+        Map<Integer, List<Figures>> byConnections = new TreeMap<>();
+        stages.stream()
+                .filter(StageResult::measured)
+                .forEach(stage -> byConnections
+                        .computeIfAbsent((int) stage.load(), number -> new ArrayList<>())
+                        .add(stage.all()));
+        return byConnections.entrySet().stream()
+                .map(step -> new Knee.Step(
+                        step.getKey(),
+                        mean(step.getValue(), Figures::perSecond),
+                        mean(
+                                step.getValue(),
+                                figures -> Objects.requireNonNullElse(
+                                        figures.millis().p50(), 0))))
                 .toList();
     }
 
+    private static double mean(List<Figures> all, ToDoubleFunction<Figures> of) {
+        return all.stream().mapToDouble(of).average().orElse(0);
+    }
+
     private StageResult stageResult(int index) {
-        Stage stage = plan.schedule().stages().get(index);
+        Stage all = plan.all(index);
         List<Integer> only = List.of(index);
-        Tally all = all(only);
         return new StageResult(
-                plan.loadAtEndOf(index),
-                seconds(stage.length()),
-                stage.measured(),
-                all.figures(stage.length(), all.answered(), null),
+                Math.round(all.from()),
+                Math.round(all.to()),
+                seconds(all.length()),
+                all.measured(),
+                figuresOfAll(only),
                 tenants(only));
+    }
+
+    private Figures figuresOfAll(List<Integer> stages) {
+        Tally all = all(stages);
+        long came = 0;
+        for (int tenant = 0; tenant < ended.length; tenant++) {
+            came += cameIn(tenant, stages);
+        }
+        return all.figures(lengthOf(stages), came, all.answered(), null);
+    }
+
+    private long cameIn(int tenant, List<Integer> stages) {
+        return stages.stream().mapToLong(stage -> ended[tenant].get(stage)).sum();
     }
 
     private Duration lengthOf(List<Integer> stages) {
@@ -166,25 +222,35 @@ final class RunRecorder {
         long answered = all(stages).answered();
         double allSeconds = 0;
         for (TenantPlan tenant : plan.tenants()) {
-            allSeconds += permitSeconds(tenant.name(), stages);
+            double seconds = permitSeconds(tenant.name(), stages);
+            allSeconds += Double.isNaN(seconds) ? 0 : seconds;
         }
         for (int i = 0; i < plan.tenants().size(); i++) {
             String name = plan.tenants().get(i).name();
             double share = 100 * permitSeconds(name, stages) / allSeconds;
-            all.put(name, sum(i, stages).figures(lengthOf(stages), answered, Double.isFinite(share) ? share : null));
+            all.put(
+                    name,
+                    sum(i, stages)
+                            .figures(
+                                    lengthOf(stages),
+                                    cameIn(i, stages),
+                                    answered,
+                                    Double.isFinite(share) ? share : null));
         }
         return all;
     }
 
-    /** NaN if it is not known. */
+    /** NaN if it is not known: the meters could not be read, or have no such tenant. */
     private double permitSeconds(String tenant, List<Integer> stages) {
         double sum = 0;
         for (int stage : stages) {
             MetersPage before = meters.get(stage);
             MetersPage after = meters.get(stage + 1);
-            sum += before == null || after == null
-                    ? Double.NaN
-                    : after.permitSeconds(tenant) - before.permitSeconds(tenant);
+            if (before == null || after == null) {
+                return Double.NaN;
+            }
+            double until = before.permitSeconds(tenant); // None before its first request.
+            sum += after.permitSeconds(tenant) - (Double.isNaN(until) ? 0 : until);
         }
         return sum;
     }

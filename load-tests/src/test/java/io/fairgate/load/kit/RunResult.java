@@ -41,8 +41,14 @@ record RunResult(
     private static final JsonMapper JSON =
             JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
-    /** @param connections at the end of the stage, in a closed model; otherwise requests a second */
-    record StageResult(int connections, double seconds, boolean measured, Figures all, Map<String, Figures> tenants) {}
+    /**
+     * One stage.
+     *
+     * @param loadBefore the connections, or the requests a second, at the beginning
+     * @param load the same at the end
+     */
+    record StageResult(
+            long loadBefore, long load, double seconds, boolean measured, Figures all, Map<String, Figures> tenants) {}
 
     /** @param answered for each tenant one number for each interval; the others are the same */
     record Timeline(
@@ -65,10 +71,18 @@ record RunResult(
         JSON.writeValue(file.toFile(), this);
     }
 
-    /** @throws IllegalArgumentException if it is no result of a run */
+    /**
+     * Reads a file that {@link #write} has written.
+     *
+     * @throws IllegalArgumentException if it is no result of a run
+     */
     static RunResult read(Path file) {
         try {
-            return JSON.readValue(file.toFile(), RunResult.class);
+            RunResult result = JSON.readValue(file.toFile(), RunResult.class);
+            if (result != null && result.all != null && result.tenants != null && result.stages != null) {
+                return result;
+            }
+            throw new IllegalArgumentException(file + ": (expected: the result of a run)");
         } catch (IOException e) {
             throw new IllegalArgumentException(file + ": " + e.getMessage() + " (expected: the result of a run)");
         }

@@ -4,7 +4,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** The results of a run as text. */
-record RunTable(RunResult result) {
+record RunTable(RunResult result, boolean isStepTest) {
 
     private static final int MOST_TENANTS_IN_STAGES = 8;
 
@@ -15,8 +15,18 @@ record RunTable(RunResult result) {
                 "%s: %s, a load of %d %s, %.0f s measured",
                 result.plan(), result.gateway(), result.load(), unit, result.seconds()));
         text.append(line(
-                "%-24s %9s %8s %8s %9s %8s %8s %7s %7s %7s",
-                "", "answered", "refused", "failed", "per s", "share", "permits", "p50 ms", "p95 ms", "p99 ms"));
+                "%-24s %9s %8s %8s %9s %9s %8s %8s %7s %7s %7s",
+                "",
+                "answered",
+                "refused",
+                "failed",
+                "sent/s",
+                "answ./s",
+                "share",
+                "permits",
+                "p50 ms",
+                "p95 ms",
+                "p99 ms"));
         result.tenants().forEach((name, figures) -> text.append(row(name, figures)));
         if (result.tenants().size() > 1) {
             text.append(row("all", result.all()));
@@ -30,6 +40,10 @@ record RunTable(RunResult result) {
         Knee knee = result.knee();
         if (knee != null) {
             text.append(line("%s", knee.sentence()));
+        } else if (isStepTest) {
+            text.append(
+                    line(
+                            "No recommendation: a step got refusals, failures or no answers, so its connections were not at work."));
         }
         return text.toString();
     }
@@ -38,7 +52,7 @@ record RunTable(RunResult result) {
         StringBuilder text = new StringBuilder();
         for (RunResult.StageResult stage : result.stages()) {
             if (stage.measured()) {
-                text.append(System.lineSeparator()).append(row(stage.connections() + " " + unit, stage.all()));
+                text.append(System.lineSeparator()).append(row(loadOf(stage) + " " + unit, stage.all()));
                 if (stage.tenants().size() <= MOST_TENANTS_IN_STAGES
                         && stage.tenants().size() > 1) {
                     stage.tenants().forEach((name, figures) -> text.append(row("  " + name, figures)));
@@ -48,13 +62,18 @@ record RunTable(RunResult result) {
         return text.append(System.lineSeparator()).toString();
     }
 
+    private static String loadOf(RunResult.StageResult stage) {
+        return stage.loadBefore() == stage.load() ? "" + stage.load() : stage.loadBefore() + " to " + stage.load();
+    }
+
     private static String row(String name, Figures figures) {
         return line(
-                "%-24s %9d %8d %8d %9.1f %7.1f%% %8s %7s %7s %7s",
+                "%-24s %9d %8d %8d %9.1f %9.1f %7.1f%% %8s %7s %7s %7s",
                 name,
                 figures.answered(),
                 figures.refused(),
                 figures.failed(),
+                figures.sentPerSecond(),
                 figures.perSecond(),
                 figures.share(),
                 figures.permitShare() == null ? "" : String.format(Locale.ROOT, "%.1f%%", figures.permitShare()),

@@ -11,6 +11,9 @@ import java.time.Duration;
  */
 record Stage(double from, double to, Duration length, boolean measured) {
 
+    /** How often the level is looked at while it changes. */
+    static final Duration SHORT = Duration.ofMillis(50);
+
     Stage at(WrittenLevel level) {
         return new Stage(level.from() / 100, level.to() / 100, length, measured);
     }
@@ -18,5 +21,9 @@ record Stage(double from, double to, Duration length, boolean measured) {
     double levelAfter(Duration time) {
         double progress = (double) time.toNanos() / length.toNanos();
         return from + (to - from) * Math.max(0, Math.min(1, progress));
+    }
+
+    double highest() {
+        return Math.max(from, to);
     }
 }

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Function;
 
@@ -24,8 +23,10 @@ final class Verdicts {
         }
         if (plan.management() != null) {
             add("at the end nothing is in flight and nothing waits", result -> {
-                double left = Objects.requireNonNullElse(result.leftOver(), Double.NaN);
-                return new Found(text("%.0f", left), left == 0);
+                Double left = result.leftOver();
+                return left == null
+                        ? new Found("the management port does not say it", false)
+                        : new Found(text("%.0f", left), left == 0);
             });
         }
     }
@@ -66,7 +67,10 @@ final class Verdicts {
                 result -> {
                     Figures figures = result.of(name);
                     Double known = isOfPermits ? figures.permitShare() : Double.valueOf(figures.share());
-                    double found = known == null ? Double.NaN : known;
+                    if (known == null) {
+                        return new Found("the management port has no permit-time of " + name, false);
+                    }
+                    double found = known;
                     return new Found(text("%.1f %%", found), Math.abs(found - share) <= share * plan.tolerance() / 100);
                 });
     }

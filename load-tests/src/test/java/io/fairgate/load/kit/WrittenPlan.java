@@ -5,10 +5,13 @@ import io.fairgate.load.Parameters;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +34,8 @@ record WrittenPlan(
 
     private static final int MOST_LOAD = 20_000;
     private static final Duration LONGEST = Duration.ofHours(24);
+    private static final Duration SHORTEST = Duration.ofSeconds(1);
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 
     /** One more than this is a mistake: Gatling counts response times in milliseconds, and a counter is kept for each. */
     private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(5);
@@ -40,17 +45,20 @@ record WrittenPlan(
         require((stages == null) != (step == null), "stages, step: both or none (expected: one of them)");
         require(stages == null || !stages.isEmpty(), "stages: nothing (expected: at least one stage)");
         require(
-                stages == null || load != null && load > 0 && load <= MOST_LOAD,
+                stages == null || (load != null && load > 0 && load <= MOST_LOAD),
                 "load: " + load + " (expected: a whole number from 1 to " + MOST_LOAD
                         + ", as the stages are parts of it)");
         require(step == null || load == null, "load: " + load + " (expected: nothing, as step has the connections)");
         require(step == null || model != Model.OPEN, "model: open (expected: closed, or nothing, for a step test)");
         require(
-                timeout == null || timeout.compareTo(LONGEST_TIMEOUT) <= 0,
-                "timeout: longer than 5m (expected: at most 5m)");
-        require(failed == null || failed >= 0 && failed <= 100, "failed: " + failed + " (expected: a percentage)");
+                step == null || pause == null,
+                "pause: not in a step test (expected: nothing, as it would need more connections)");
         require(
-                tolerance == null || tolerance > 0 && tolerance <= 100,
+                timeout == null || (!timeout.isZero() && timeout.compareTo(LONGEST_TIMEOUT) <= 0),
+                "timeout: 0s, or longer than 5m (expected: at most 5m)");
+        require(failed == null || (failed >= 0 && failed <= 100), "failed: " + failed + " (expected: a percentage)");
+        require(
+                tolerance == null || (tolerance > 0 && tolerance <= 100),
                 "tolerance: " + tolerance + " (expected: a percentage above 0)");
     }
 
@@ -71,7 +79,9 @@ record WrittenPlan(
             @Nullable Boolean measured) {
 
         WrittenStage {
-            require(length != null && !length.isZero(), "for: nothing (expected: a time, such as 30s)");
+            require(
+                    length != null && length.compareTo(SHORTEST) >= 0,
+                    "for: nothing (expected: a time of at least 1s, such as 30s)");
         }
 
         Stage stage() {
@@ -90,7 +100,9 @@ record WrittenPlan(
             require(
                     connections != null && connections.size() >= 3 && isGrowing(connections),
                     "connections: " + connections + " (expected: at least three numbers from 1 to 5000 that grow)");
-            require(length == null || !length.isZero(), "for: 0s (expected: a time, such as 10s)");
+            require(
+                    length == null || length.compareTo(SHORTEST) >= 0,
+                    "for: too short (expected: a time of at least 1s, such as 10s)");
         }
 
         private static boolean isGrowing(List<Integer> numbers) {
@@ -104,14 +116,23 @@ record WrittenPlan(
             return true;
         }
 
+        private static final Duration WARM_UP = Duration.ofSeconds(5);
+
         List<Integer> numbers() {
             return or(connections, List.of());
         }
 
+        /** Up and down again, so that a machine that becomes faster or slower meanwhile favours no step. */
         List<Stage> stages() {
+            List<Integer> upAndDown = new ArrayList<>(numbers());
+            List<Integer> down = new ArrayList<>(numbers());
+            Collections.reverse(down);
+            upAndDown.addAll(down);
             List<Stage> all = new ArrayList<>();
             double most = numbers().get(numbers().size() - 1);
-            for (int connections : numbers()) {
+            double middle = numbers().get(numbers().size() / 2) / most;
+            all.add(new Stage(middle, middle, WARM_UP, false));
+            for (int connections : upAndDown) {
                 double level = connections / most;
                 Duration before = or(settle, Duration.ofSeconds(2));
                 if (!before.isZero()) {
@@ -125,8 +146,9 @@ record WrittenPlan(
 
     LoadPlan plan(String name, Parameters given, UnaryOperator<@Nullable String> environment) {
         check();
-        URI target = given.target("gateway", or(gateway, "http://localhost:8080"));
-        boolean isWithManagement = management != null || given.isGiven("management");
+        require(
+                step == null || !given.isGiven("load"),
+                "-Dload: given (expected: nothing, as step has the connections)");
         List<Stage> all = step == null
                 ? or(stages, List.<WrittenStage>of()).stream()
                         .map(WrittenStage::stage)
@@ -136,13 +158,13 @@ record WrittenPlan(
         require(schedule.length().compareTo(LONGEST) <= 0, "stages: longer than a day (expected: at most 24h)");
         require(all.stream().anyMatch(Stage::measured), "stages: none is measured (expected: one at least)");
         List<Integer> steps = step == null ? List.of() : step.numbers();
-        int most = step == null ? or(load, 1) : steps.get(steps.size() - 1);
-        return new LoadPlan(
+        List<TenantPlan> tenantPlans = tenants(environment);
+        LoadPlan plan = new LoadPlan(
                 name,
-                target,
-                isWithManagement ? given.target("management", or(management, "")) : null,
+                given.target("gateway", or(gateway, "http://localhost:8080")),
+                managementOf(given),
                 or(model, Model.CLOSED),
-                step == null ? given.whole("load", most, MOST_LOAD) : most,
+                step == null ? given.whole("load", or(load, 1), MOST_LOAD) : steps.get(steps.size() - 1),
                 schedule,
                 steps,
                 or(timeout, Duration.ofSeconds(30)),
@@ -150,7 +172,29 @@ record WrittenPlan(
                 or(pauseAfterRefusal, Duration.ofMillis(100)),
                 or(failed, 0.0),
                 or(tolerance, 10.0),
-                tenants(environment));
+                tenantPlans,
+                tenantPlans.stream()
+                        .map(tenant -> LoadPlan.scheduleOf(tenant, schedule))
+                        .toList());
+        double highest = IntStream.range(0, all.size())
+                .mapToDouble(stage -> plan.all(stage).highest())
+                .max()
+                .orElse(0);
+        require(
+                highest <= MOST_LOAD,
+                "load: %.0f with the highest level (expected: at most %d)".formatted(highest, MOST_LOAD));
+        double shares = tenantPlans.stream()
+                .mapToDouble(tenant -> or(tenant.expected().share(), 0.0))
+                .sum();
+        require(
+                shares <= 100.01,
+                "tenants: expected shares of %.1f %% together (expected: at most 100)".formatted(shares));
+        return plan;
+    }
+
+    private @Nullable URI managementOf(Parameters given) {
+        String written = given.isGiven("management") ? given.required("management", "a URL") : management;
+        return written == null || written.equals("none") ? null : given.target("management", written);
     }
 
     private List<TenantPlan> tenants(UnaryOperator<@Nullable String> environment) {
@@ -159,6 +203,10 @@ record WrittenPlan(
                         tenants, new LinkedHashMap<String, @Nullable WrittenTenant>())
                 .entrySet()) {
             WrittenTenant tenant = entry.getValue();
+            require(
+                    NAME.matcher(entry.getKey()).matches() && !entry.getKey().equals("all"),
+                    "tenants." + entry.getKey()
+                            + ": the name (expected: letters, digits, dots, lines, and not \"all\")");
             require(tenant != null, "tenants." + entry.getKey() + ": nothing (expected: what the tenant sends)");
             if (tenant != null) {
                 int levels = or(tenant.levels(), List.<WrittenLevel>of()).size();

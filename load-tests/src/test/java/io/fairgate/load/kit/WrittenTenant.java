@@ -26,6 +26,8 @@ record WrittenTenant(
 
     private static final Pattern PATH = Pattern.compile("/[^#\\s]*");
     private static final Pattern METHOD = Pattern.compile("[A-Z]{1,20}");
+    private static final Pattern TOKEN = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
+    private static final Pattern VALUE = Pattern.compile("[\\x20-\\x7e\\xa0-\\xff]*");
     private static final Pattern VARIABLE = Pattern.compile("\\$\\{([A-Za-z_][A-Za-z0-9_]*)}");
 
     WrittenTenant {
@@ -36,7 +38,12 @@ record WrittenTenant(
                     "path: " + one + " (expected: a path, such as /orders)");
         }
         require(method == null || METHOD.matcher(method).matches(), "method: " + method + " (expected: such as GET)");
-        require(load == null || load > 0, "load: " + load + " (expected: a number above 0)");
+        require(
+                load == null || (load > 0 && load <= 1_000_000),
+                "load: " + load + " (expected: a number above 0, at most a million)");
+        for (String name : or(headers, Map.<String, String>of()).keySet()) {
+            require(TOKEN.matcher(name).matches(), "headers: " + name + " (expected: the name of a header)");
+        }
     }
 
     /** What a tenant may expect, as the file has it. */
@@ -51,11 +58,18 @@ record WrittenTenant(
 
         WrittenExpected {
             require(
-                    share == null || share > 0 && share <= 100,
+                    share == null || (share > 0 && share <= 100),
                     "share: " + share + " (expected: a percentage above 0)");
+            require(
+                    or(status, Set.<Integer>of()).stream().allMatch(WrittenExpected::isStatus),
+                    "status: " + status + " (expected: numbers from 100 to 599)");
             require(
                     refused == null || refused.equals("any") || refused.matches("\\d{1,2}(\\.\\d+)?|100"),
                     "refused: " + refused + " (expected: the highest percentage that may be refused, or any)");
+        }
+
+        private static boolean isStatus(int number) {
+            return number >= 100 && number < 600;
         }
 
         Expected expected() {
@@ -92,12 +106,15 @@ record WrittenTenant(
     }
 
     private static String resolve(String key, String value, UnaryOperator<@Nullable String> environment) {
-        return VARIABLE.matcher(value).replaceAll(found -> {
+        String resolved = VARIABLE.matcher(value).replaceAll(found -> {
             String text = environment.apply(found.group(1));
             require(
                     text != null,
                     key + ": the environment has no " + found.group(1) + " (expected: a variable that is set)");
             return Matcher.quoteReplacement(text == null ? "" : text);
         });
+        require(!VARIABLE.matcher(value).replaceAll("").contains("${"), key + ": " + value + " (expected: ${NAME})");
+        require(VALUE.matcher(resolved).matches(), key + ": (expected: letters of Latin-1, and no line breaks)");
+        return resolved;
     }
 }

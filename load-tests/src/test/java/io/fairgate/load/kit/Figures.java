@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param statuses how many requests ended with each status; {@code none} without an answer
  * @param sentPerSecond requests that began
  * @param perSecond answers that came in this time: the rest of those of an overloaded gateway comes later
- * @param share the percentage of all answers
+ * @param share the percentage of all answers that came in this time
  * @param permitShare the percentage of all permit-time; null if it is not known
  */
 record Figures(

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** What happens in a run. Safe for use by many threads. A request counts for the stage, and the interval, in which it began. */
@@ -186,11 +187,14 @@ final class RunRecorder {
 
     private Figures figuresOfAll(List<Integer> stages) {
         Tally all = all(stages);
-        long came = 0;
-        for (int tenant = 0; tenant < ended.length; tenant++) {
-            came += cameIn(tenant, stages);
-        }
-        return all.figures(lengthOf(stages), came, all.answered(), null);
+        long came = cameIn(stages);
+        return all.figures(lengthOf(stages), came, came, null);
+    }
+
+    private long cameIn(List<Integer> stages) {
+        return IntStream.range(0, ended.length)
+                .mapToLong(tenant -> cameIn(tenant, stages))
+                .sum();
     }
 
     private long cameIn(int tenant, List<Integer> stages) {
@@ -219,7 +223,7 @@ final class RunRecorder {
 
     private Map<String, Figures> tenants(List<Integer> stages) {
         Map<String, Figures> all = new LinkedHashMap<>();
-        long answered = all(stages).answered();
+        long answered = cameIn(stages);
         double allSeconds = 0;
         for (TenantPlan tenant : plan.tenants()) {
             double seconds = permitSeconds(tenant.name(), stages);

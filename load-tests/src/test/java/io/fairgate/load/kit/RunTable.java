@@ -52,7 +52,8 @@ record RunTable(RunResult result, boolean isStepTest) {
         StringBuilder text = new StringBuilder();
         for (RunResult.StageResult stage : result.stages()) {
             if (stage.measured()) {
-                text.append(System.lineSeparator()).append(row(loadOf(stage) + " " + unit, stage.all()));
+                text.append(stage.tenants().size() > 1 ? System.lineSeparator() : "")
+                        .append(row(loadOf(stage) + " " + unit, stage.all()));
                 if (stage.tenants().size() <= MOST_TENANTS_IN_STAGES
                         && stage.tenants().size() > 1) {
                     stage.tenants().forEach((name, figures) -> text.append(row("  " + name, figures)));

@@ -65,7 +65,7 @@ final class Tally {
      * The results.
      *
      * @param ended how many answers came in this time, whenever their requests began
-     * @param allAnswers the answers of all tenants
+     * @param allAnswers the same of all tenants
      * @param permitShare the percentage of the permit-time; null if it is not known
      */
     Figures figures(Duration time, long ended, long allAnswers, @Nullable Double permitShare) {
@@ -79,7 +79,7 @@ final class Tally {
                 byStatus,
                 (answered + refused.sum() + failed.sum()) * 1e9 / time.toNanos(),
                 ended * 1e9 / time.toNanos(),
-                allAnswers == 0 ? 0 : 100.0 * answered / allAnswers,
+                allAnswers == 0 ? 0 : 100.0 * ended / allAnswers,
                 permitShare,
                 new Figures.Millis(millis(50), millis(95), millis(99), millis(100)));
     }

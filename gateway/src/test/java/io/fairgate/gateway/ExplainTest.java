@@ -68,6 +68,44 @@ class ExplainTest {
     }
 
     @Test
+    void a_wait_that_was_granted_is_explained_when_the_request_asks_for_it() {
+        CountDownLatch end = new CountDownLatch(1);
+        both.upstream().on("/fair/held", exchange -> {
+            exchange.await(end);
+            ScriptedUpstream.OK.answer(exchange);
+        });
+        List<CompletableFuture<Answer>> held = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            held.add(Answer.future(both.gateway().url("/fair/held"), "X-Tenant-Id", "a"));
+        }
+        both.gateway().awaitInFlight("pool", 4);
+        CompletableFuture<Answer> waiting =
+                Answer.future(both.gateway().url("/fair/x"), "X-Tenant-Id", "c", "Fairgate-Explain", "1");
+        both.gateway().awaitWaiting("pool", 1);
+        end.countDown();
+        held.forEach(CompletableFuture::join);
+        Answer granted = waiting.join();
+        assertThat(granted.status()).isEqualTo(200);
+
+        String id = granted.field("Fairgate-Decision");
+        RunningGateway.eventually(
+                () -> assertThat(decision(id).path("reason").asString()).isEqualTo("granted"));
+        JsonNode decision = decision(id);
+        assertThat(decision.path("status").asInt()).isEqualTo(200);
+        assertThat(decision.path("tenant").asString()).isEqualTo("c");
+        assertThat(decision.path("method").asString()).isEqualTo("GET");
+        assertThat(decision.path("waitedSeconds").asDouble()).isPositive();
+        assertThat(decision.path("meanwhile")
+                        .path("holders")
+                        .path(0)
+                        .path("tenant")
+                        .asString())
+                .isEqualTo("a");
+        assertThat(both.ask("/fair/x", "X-Tenant-Id", "c").field("Fairgate-Decision"))
+                .isEmpty();
+    }
+
+    @Test
     void a_decision_without_a_pool_is_not_explained() {
         Answer refused = both.ask("/fair/x");
         assertThat(refused.status()).isEqualTo(401);

@@ -71,7 +71,7 @@ public record Admission(
                     }
                     FairShareRule share = rules.last(FairShareRule.class);
                     if (share != null) {
-                        Exchanges.setPool(exchange, share.pool());
+                        Exchanges.setPool(exchange, share.pool(), share.requestClass());
                     }
                     RequestQuotas used = quotas.of(exchange, known.tenant(), rules);
                     ServerWebExchange request = known.strip(stripped);

@@ -23,8 +23,10 @@ public final class Exchanges {
         volatile boolean isAdmitted;
         volatile @Nullable TenantPolicy tenant;
         volatile @Nullable String pool;
+        volatile @Nullable String requestClass;
         volatile @Nullable Long waited;
         volatile long waitEndedNanos;
+        volatile @Nullable String waitId;
         volatile @Nullable Consumer<HttpHeaders> fields;
         volatile boolean areFieldsAdded;
         volatile boolean areFieldsAddedOnCommit;
@@ -71,8 +73,17 @@ public final class Exchanges {
         return known == null ? null : known.tenant;
     }
 
-    public static void setPool(ServerWebExchange exchange, String pool) {
-        notes(exchange).pool = pool;
+    /** Notes the pool of the route, and the class of its requests. */
+    public static void setPool(ServerWebExchange exchange, String pool, @Nullable String requestClass) {
+        Notes notes = notes(exchange);
+        notes.requestClass = requestClass;
+        notes.pool = pool;
+    }
+
+    /** The class of the route's requests; null when it has none, or no pool. */
+    public static @Nullable String requestClass(ServerWebExchange exchange) {
+        Notes known = known(exchange);
+        return known == null ? null : known.requestClass;
     }
 
     /** The pool of the route, as soon as the tenant is known; null when it has none. */
@@ -119,6 +130,17 @@ public final class Exchanges {
         Notes notes = notes(exchange);
         notes.waitEndedNanos = System.nanoTime();
         notes.waited = waitedNanos;
+    }
+
+    /** Notes the id under which the wait can be looked up. */
+    public static void setWaitId(ServerWebExchange exchange, String id) {
+        notes(exchange).waitId = id;
+    }
+
+    /** The id under which the wait can be looked up; null when it cannot. */
+    public static @Nullable String waitId(ServerWebExchange exchange) {
+        Notes known = known(exchange);
+        return known == null ? null : known.waitId;
     }
 
     /** When {@link #waited} ended, on the clock of {@link System#nanoTime}; only when it is not null. */

@@ -62,7 +62,15 @@ public class FairShareConfiguration {
         FairgateProperties.Clients clients = properties.clients();
         Pace pace = new Pace(
                 clients.bodyPause().value().toNanos(), clients.minRate().toBytes());
-        return new PermitStep(policy, pools, waitingBodies, pace, decisions, failures, MonotonicScheduler.INSTANCE);
+        return new PermitStep(
+                policy,
+                pools,
+                waitingBodies,
+                pace,
+                decisions,
+                failures,
+                new ExplainedWaits(properties.explainWaits().value()),
+                MonotonicScheduler.INSTANCE);
     }
 
     @Bean

@@ -42,6 +42,7 @@ public record PermitStep(
         Pace pace,
         Decisions decisions,
         RefusalHandler failures,
+        ExplainedWaits explained,
         Scheduler time) {
 
     /** A request whose response its client reads. */
@@ -105,6 +106,7 @@ public record PermitStep(
             ServerWebExchange exchange, TenantPolicy tenant, FairShareRule rule, PermitPool pool, Forward forward) {
         long askedAt = time.now(TimeUnit.NANOSECONDS);
         ReadAheadBody body = ReadAheadBody.of(exchange, waitingBodies);
+
         PoolSettings settings = pool.settings();
         Duration maxHold = rule.maxHold() == null ? settings.maxHold() : rule.maxHold();
         OnClientLeft onClientLeft = rule.onClientLeft() == null ? settings.onClientLeft() : rule.onClientLeft();
@@ -126,7 +128,10 @@ public record PermitStep(
                 return Mono.error(new ClientLeftException());
             }
             upstream.begin();
-            reportWait(exchange, body.hasWaited() ? time.now(TimeUnit.NANOSECONDS) - askedAt : 0);
+            long waited = body.hasWaited() ? time.now(TimeUnit.NANOSECONDS) - askedAt : 0;
+            reportWait(exchange, waited);
+            explained.mark(exchange, waited);
+
             response.begin();
             return send(exchange, paced(exchange, body, pool, upstream), upstream, forward);
         });
@@ -135,6 +140,10 @@ public record PermitStep(
                 .doFinally(end -> {
                     response.end();
                     body.discard();
+                    String id = Exchanges.waitId(exchange);
+                    if (id != null) {
+                        decisions.noteWait(exchange, id);
+                    }
                 });
     }
 

@@ -2,6 +2,7 @@ package io.fairgate.spring.refusal;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -16,7 +17,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The latest refusals and failures, so that an operator can look up the {@code decision} that a client reports. Kept in
+ * The latest refusals, failures and waits that are to be explained, so that an operator can look up the {@code decision} that a client reports. Kept in
  * memory and bounded. When it is full, the tenant with the most decisions loses its oldest one, so that a tenant that
  * is refused all the time does not push out the decisions of others.
  */
@@ -26,18 +27,21 @@ public final class DecisionLog {
     private static final int LONGEST_TEXT = 200;
 
     /**
-     * One refusal, one that was not enforced, or one failure of the upstream. All components but {@code id},
+     * One refusal, one that was not enforced, one failure of the upstream, or one wait that was granted. All components but {@code id},
      * {@code status} and {@code reason} are for the operator only.
      *
      * @param id the id that the client was given
      * @param tenant the tenant of the request; null when that was not known
+     * @param group the group of the tenant; null when it has none
      * @param claimed the tenant id that a request without a known tenant named; null when it named no well-formed id
      * @param client the address of the client, or "unknown"
      * @param peer the address of the connection, which may be a proxy's; null when there is none
      * @param route the route that it took; null when it took none
      * @param pool the pool of the route; null when it has none, or the tenant is not known
+     * @param requestClass the class of the route's requests; null when it has none
      * @param waitedSeconds how long it waited for permits of the pool; 0 when it did not
      * @param waitEndedNanos when that wait ended, or when it was decided if it did not wait, on the clock of {@link System#nanoTime}
+     * @param method of the request
      * @param path without the query, which may hold secrets
      * @param trace the trace that the request belongs to; null when requests are not traced
      * @param requestId its {@code X-Request-Id}; null when requests are not traced
@@ -52,13 +56,22 @@ public final class DecisionLog {
             int status,
             String reason,
             @Nullable String tenant,
+
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
+            String group,
+
             @Nullable String claimed,
             String client,
             @Nullable String peer,
             @Nullable String route,
             @Nullable String pool,
+
+            @JsonProperty("class") @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
+            String requestClass,
+
             double waitedSeconds,
             @JsonIgnore long waitEndedNanos,
+            String method,
             String path,
 
             @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
@@ -122,7 +135,8 @@ public final class DecisionLog {
      */
     private final List<Owner> byCount = new ArrayList<>();
 
-    static String newId() {
+    /** Returns an id that no other decision has. */
+    public static String newId() {
         return HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     }
 

@@ -19,10 +19,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.route.Route;
 import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpStatusCode;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
- * Records the refusals and failures of requests, enforced or not.
+ * Records the refusals and failures of requests, enforced or not, and waits that are to be explained.
  *
  * @param audit the audit log, for refusals of identities
  */
@@ -31,6 +32,7 @@ public record Decisions(
 
     private static final String ATTRIBUTE = Decisions.class.getName();
     private static final String REFUSAL = Refusal.class.getName();
+    private static final String GRANTED = "granted";
 
     record Decided(Refusal refusal, Decision decision) {}
 
@@ -41,6 +43,7 @@ public record Decisions(
      * @param peer the address of the connection; null when it is not known
      * @param route null when it has none
      * @param pool the pool of the route; null when it has none, or the tenant is not known
+     * @param requestClass the class of the route's requests; null when it has none
      * @param waited its wait for permits that it was granted; null when it was granted none
      * @param ids those of its trace; null when requests are not traced
      * @param decisions the decisions about it so far
@@ -51,6 +54,7 @@ public record Decisions(
             @Nullable String peer,
             @Nullable String route,
             @Nullable String pool,
+            @Nullable String requestClass,
             @Nullable Wait waited,
             HttpMethod method,
             String path,
@@ -79,6 +83,7 @@ public record Decisions(
                 ClientConnection.peerText(exchange),
                 route == null ? null : route.getId(),
                 Exchanges.pool(exchange),
+                Exchanges.requestClass(exchange),
                 Wait.of(exchange),
                 exchange.getRequest().getMethod(),
                 exchange.getRequest().getPath().value(),
@@ -111,6 +116,40 @@ public record Decisions(
         note(request, refusal, false);
     }
 
+    /**
+     * Records a wait that was granted, when the request has ended.
+     *
+     * @param id the one that the client was given
+     */
+    public void noteWait(ServerWebExchange exchange, String id) {
+        Origin request = origin(exchange);
+        Wait wait = request.waited() == null ? new Wait(0, System.nanoTime()) : request.waited();
+        HttpStatusCode status = exchange.getResponse().getStatusCode();
+        log.add(new Decision(
+                id,
+                clock.instant(),
+                status == null ? 0 : status.value(),
+                GRANTED,
+                request.tenant() == null ? null : request.tenant().id().value(),
+                request.tenant() == null ? null : request.tenant().parent(),
+                null,
+                request.client(),
+                request.peer(),
+                request.route(),
+                request.pool(),
+                request.requestClass(),
+                wait.nanos() / 1e9,
+                wait.endedNanos(),
+                request.method().name(),
+                request.path(),
+                request.ids() == null ? null : request.ids().trace(),
+                request.ids() == null ? null : request.ids().request(),
+                null,
+                null,
+                List.of(),
+                true));
+    }
+
     private @Nullable Decided note(Origin request, Throwable failure, boolean enforced) {
         Refusal refusal = Refusals.of(failure, policy.current(), request.route() != null);
         return refusal == null ? null : note(request, refusal, failure, enforced);
@@ -125,13 +164,16 @@ public record Decisions(
                 refusal.status().value(),
                 refusal.reason(),
                 request.tenant() == null ? null : request.tenant().id().value(),
+                request.tenant() == null ? null : request.tenant().parent(),
                 refused == null ? null : refused.claimed(),
                 request.client(),
                 request.peer(),
                 request.route(),
                 request.pool(),
+                request.requestClass(),
                 wait.nanos() / 1e9,
                 wait.endedNanos(),
+                request.method().name(),
                 request.path(),
                 request.ids() == null ? null : request.ids().trace(),
                 request.ids() == null ? null : request.ids().request(),

@@ -22,6 +22,7 @@ import org.springframework.util.unit.DataSize;
  * @param upstreamBodyIdle how long an upstream may send nothing in the middle of a response
  * @param websocketIdle how long no bytes may pass in a WebSocket
  * @param clients how fast clients must be
+ * @param explainWaits from which length on waits that were granted can be looked up; 0 for those of requests that ask for it only
  * @param metrics what metrics show
  * @param whatIf what is recorded to tell what another policy would do
  */
@@ -39,6 +40,7 @@ public record FairgateProperties(
         @DefaultValue("30s") DurationSetting upstreamBodyIdle,
         @DefaultValue("10m") DurationSetting websocketIdle,
         @DefaultValue Clients clients,
+        @DefaultValue("0s") DurationSetting explainWaits,
         @DefaultValue Metrics metrics,
         @DefaultValue WhatIf whatIf) {
 
@@ -114,6 +116,7 @@ public record FairgateProperties(
         require(!watchPolicy.value().isNegative(), "watch-policy", watchPolicy.value(), ">= 0");
         require(!shutdownGrace.value().isNegative(), "shutdown-grace", shutdownGrace.value(), ">= 0");
         require(!drainTime.value().isNegative(), "drain-time", drainTime.value(), ">= 0");
+        require(!explainWaits.value().isNegative(), "explain-waits", explainWaits.value(), ">= 0");
         require(!waitingBodies.isNegative(), "waiting-bodies", waitingBodies, ">= 0");
         Duration websocket = websocketIdle.value();
         require(!idle.isZero() && !idle.isNegative(), "upstream-body-idle", idle, "> 0");

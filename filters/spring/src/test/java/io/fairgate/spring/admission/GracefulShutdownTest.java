@@ -94,7 +94,7 @@ class GracefulShutdownTest {
                         NotAdmittedException.class,
                         refused -> assertThat(refused.isFor(Refusal.DRAINING)).isTrue());
         assertThat(done.await(1, TimeUnit.MINUTES)).isTrue();
-        assertThat(server.isDisposed()).isTrue();
+        server.onDispose().block(Duration.ofMinutes(1));
         assertThat(shutdown.isRunning()).isFalse();
     }
 }

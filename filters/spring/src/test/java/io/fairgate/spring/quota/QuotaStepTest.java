@@ -117,7 +117,7 @@ class QuotaStepTest {
         for (int i = 0; i < 3; i++) {
             RequestQuotas request = quotasOf(exchange(), tenant);
             Origin origin = new Origin(
-                    tenant, "unknown", null, "orders", null, null, HttpMethod.GET, "/", null, new ArrayList<>());
+                    tenant, "unknown", null, "orders", null, null, null, HttpMethod.GET, "/", null, new ArrayList<>());
             step.check(() -> origin, request).block();
             step.charge(() -> origin, request).block();
         }

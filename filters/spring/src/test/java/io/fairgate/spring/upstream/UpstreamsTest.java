@@ -398,7 +398,7 @@ class UpstreamsTest {
                 .request(request)
                 .build();
         if (pool != null) {
-            Exchanges.setPool(exchange, pool);
+            Exchanges.setPool(exchange, pool, null);
         }
         return exchange;
     }

@@ -116,6 +116,7 @@ class PlanSimulationTest {
                 stages:
                   - { for: 1s, measured: false }
                   - { for: 2s }
+                  - { level: 0, for: 1s }
                 tenants:
                   each:
                     headers: { X-Tenant-Id: each }
@@ -128,7 +129,10 @@ class PlanSimulationTest {
                 """);
         assertThat(run.exitCode()).as(run.output()).isZero();
         assertThat(mostInProgress).hasValueLessThanOrEqualTo(8);
-        assertThat(run.result().stages()).hasSize(2);
+        assertThat(run.result().stages()).hasSize(3);
+        assertThat(run.result().stages().get(2).all().sent())
+                .as("requests in a stage without connections, but for those at its very beginning")
+                .isLessThanOrEqualTo(8);
         for (String tenant : new String[] {"each", "some"}) {
             long sent = run.result().stages().stream()
                     .mapToLong(stage ->

@@ -78,7 +78,7 @@ public final class PolicyReader {
             throw mistakes.unreadable(1, "more than 8 MB", READABLE);
         }
         return PolicyFileReader.read(YamlDocument.read(text, mistakes, placeholders), placeholders.used())
-                .withSha256(sha256(text));
+                .readFrom(text, sha256(text));
     }
 
     private static String sha256(String text) {

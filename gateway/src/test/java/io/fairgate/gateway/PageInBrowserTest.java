@@ -141,6 +141,19 @@ class PageInBrowserTest {
     }
 
     @Test
+    void it_shows_the_file_in_force_and_begins_a_candidate_with_it() {
+        browser.click("#policy-file summary");
+        eventually("#policy-text", "permits: 4");
+        browser.click("#candidate-in-force");
+        RunningGateway.eventually(() -> assertThat(browser.run(
+                                "const text = document.querySelector('#policy-text').textContent;"
+                                        + " return text !== '' && document.querySelector('#candidate-policy').value === text")
+                        .asBoolean())
+                .isTrue());
+        assertNothingSaid();
+    }
+
+    @Test
     void it_says_what_another_policy_would_do() {
         SteadyLoad load = demo();
         eventually("#all-pools", "Busy: requests wait");

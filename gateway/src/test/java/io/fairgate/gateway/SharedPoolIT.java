@@ -25,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Two gateways as processes of their own on a real Redis, under load, while something goes wrong. The upstream counts what it works on.
  * Its work takes less time than a gateway keeps before the end of a term.
  */
+@Tag("long")
 class SharedPoolIT {
 
     private static final int PERMITS = 4;
@@ -125,7 +126,6 @@ class SharedPoolIT {
         assertThat(atOne.count("503")).isEqualTo(before);
     }
 
-    @Tag("long")
     @Test
     void a_gateway_ends() throws Exception {
         int before = atOne.count("503");
@@ -135,7 +135,6 @@ class SharedPoolIT {
         assertThat(atOne.count("503")).isEqualTo(before);
     }
 
-    @Tag("long")
     @Test
     void a_gateway_stands_still_for_longer_than_its_term() throws Exception {
         late = PERMITS / 2;
@@ -147,7 +146,6 @@ class SharedPoolIT {
         awaitServed(atOne);
     }
 
-    @Tag("long")
     @Test
     void redis_is_killed_and_started_again() throws Exception {
         redis.close();
@@ -158,7 +156,6 @@ class SharedPoolIT {
         awaitServed(atTwo);
     }
 
-    @Tag("long")
     @Test
     void redis_loses_everything() {
         RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", redis.port()));
@@ -170,7 +167,6 @@ class SharedPoolIT {
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
     }
 
-    @Tag("long")
     @Test
     void the_network_between_a_gateway_and_redis_goes_silent() {
         int before = toRedis.accepted();

@@ -15,26 +15,28 @@ import org.jspecify.annotations.Nullable;
  * @param unusedPools warnings of pools that no route uses, in the order of the file; where leases are enabled, other
  *     programs may use these pools
  * @param sha256 of the bytes that were read, as 64 hexadecimal digits; empty when they were in no file. Two files that differ in
- *     nothing else are equal: comments do not change a policy
+ *     nothing else, and in their text, are equal: comments do not change a policy
+ * @param text what was read, before placeholders were replaced; empty when it was in no file
  */
 public record PolicyFile(
         Policy policy,
         List<RouteDeclaration> routes,
         List<Warning> warnings,
         List<Warning> unusedPools,
-        String sha256) {
+        String sha256,
+        String text) {
     /** An empty policy, under which no request is admitted: for a file that was not or cannot be read. */
     public static final PolicyFile NOTHING =
-            new PolicyFile(new Policy(List.of(), Map.of(), null, Map.of()), List.of(), List.of(), List.of(), "");
+            new PolicyFile(new Policy(List.of(), Map.of(), null, Map.of()), List.of(), List.of(), List.of(), "", "");
 
     public PolicyFile {
         routes = List.copyOf(routes);
         warnings = List.copyOf(warnings);
         unusedPools = List.copyOf(unusedPools);
     }
-    /** The same contents, read from bytes with this SHA-256. */
-    public PolicyFile withSha256(String sha256) {
-        return new PolicyFile(policy, routes, warnings, unusedPools, sha256);
+    /** The same contents, read from this text, whose bytes have this SHA-256. */
+    public PolicyFile readFrom(String text, String sha256) {
+        return new PolicyFile(policy, routes, warnings, unusedPools, sha256, text);
     }
 
     @Override

@@ -91,6 +91,7 @@ public final class PolicyFileReader {
                 routes,
                 file.mistakes().warnings(),
                 isComplete && isFile ? unused.pools(reader.used("pool")) : List.of(),
+                "",
                 "");
         file.mistakes().throwIfAny(read);
         return read;

@@ -122,7 +122,7 @@ public final class LeaseCommand implements Callable<Integer> {
         } catch (IOException e) {
             return fail(
                     NO_PERMITS,
-                    "%s: %s (expected: the lease port of a gateway)"
+                    "%s: %s (expected: the lease port of a gateway that was started with --fairgate.leases.enabled=true)"
                             .formatted(gateway, e.getMessage() == null ? "no connection" : e.getMessage()));
         }
         try (LeaseClient client = LeaseClient.to(settings)) {

@@ -35,7 +35,7 @@ public final class ReloadCommand extends ManagementCommand {
                 report.path("file").asString(),
                 isRefused
                         ? "refused; the policy before it stays in force"
-                        : result.equals("UNCHANGED") ? "nothing has changed" : "in force now",
+                        : result.equals("UNCHANGED") ? "in force already" : "in force now",
                 report.path("contents").asString(),
                 report.path("sha256").asString(),
                 report.path("since").asString());

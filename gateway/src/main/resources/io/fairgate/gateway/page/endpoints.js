@@ -37,3 +37,9 @@ export async function isThere(name) {
   }
   return links === null || name in links;
 }
+
+/** The policy file in force, or a sentence that says why there is none. */
+export async function policyInForce() {
+  const { json, status, wrong } = await ask('policy/text', { expected: [200, 404] });
+  return { text: json?.text ?? null, wrong: status === 404 ? 'The policy in force is in no file.' : wrong };
+}

@@ -1,6 +1,6 @@
 import { byId, element, setText } from './dom.js';
 import { moment } from './format.js';
-import { ask } from './endpoints.js';
+import { ask, policyInForce } from './endpoints.js';
 import { showPools } from './pools.js';
 import { startDecisions, refreshDecisions } from './decisions.js';
 import { startWhatIf } from './what-if.js';
@@ -74,6 +74,14 @@ async function refresh() {
   }
 }
 
+/** The file is read when it is shown, and again when another one is in force. */
+async function showPolicyFile() {
+  if (byId('policy-file').open) {
+    const { text, wrong } = await policyInForce();
+    setText(byId('policy-text'), text ?? wrong);
+  }
+}
+
 async function showPolicy() {
   const { json, wrong } = await ask('policy');
   const place = byId('policy-report');
@@ -88,6 +96,7 @@ async function showPolicy() {
   if (place.dataset.shown !== text) {
     place.dataset.shown = text;
     place.replaceChildren(...texts.map(([kind, sentence]) => element('p', { class: kind }, sentence)));
+    await showPolicyFile();
   }
 }
 
@@ -101,6 +110,7 @@ document.addEventListener('visibilitychange', () => {
   listen();
   refresh();
 });
+byId('policy-file').addEventListener('toggle', showPolicyFile);
 startDecisions();
 startWhatIf();
 startLeases();

@@ -1,6 +1,6 @@
 import { byId, element } from './dom.js';
 import { number, percent, time } from './format.js';
-import { ask } from './endpoints.js';
+import { ask, policyInForce } from './endpoints.js';
 import { Rows } from './rows.js';
 
 const HEADS = ['tenant', '', 'permits', 'permit-time', 'requests', 'refused', 'left', 'waiting', 'wait p50', 'wait p99'];
@@ -11,6 +11,14 @@ export function startWhatIf() {
     if (file !== undefined) {
       byId('candidate-policy').value = await file.text();
       event.target.value = ''; // The same file can be chosen again after a change.
+    }
+  });
+  byId('candidate-in-force').addEventListener('click', async () => {
+    const { text, wrong } = await policyInForce();
+    if (text === null) {
+      byId('prediction').replaceChildren(element('p', { class: 'empty' }, wrong));
+    } else {
+      byId('candidate-policy').value = text;
     }
   });
   byId('candidate').addEventListener('submit', async (event) => {

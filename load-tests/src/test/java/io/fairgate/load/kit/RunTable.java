@@ -34,6 +34,11 @@ record RunTable(RunResult result, boolean isStepTest) {
         if (result.stages().stream().filter(RunResult.StageResult::measured).count() > 1) {
             text.append(stages(unit));
         }
+        result.tenants().forEach((name, figures) -> {
+            if (figures.refused() + figures.failed() > 0) {
+                text.append(line("%s: statuses %s", name, figures.statuses()));
+            }
+        });
         for (Verdict verdict : result.verdicts()) {
             text.append(line("%s %s: %s", verdict.holds() ? "yes" : "NO ", verdict.expected(), verdict.found()));
         }

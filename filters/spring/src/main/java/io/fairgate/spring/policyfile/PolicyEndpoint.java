@@ -6,12 +6,17 @@ import io.fairgate.spring.policyfile.PolicyReload.Report;
 import io.fairgate.spring.policyfile.PolicyReload.Result;
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
-/** {@code /actuator/policy}: the result of the latest reload of the policy file; POST reloads it now. */
+/**
+ * {@code /actuator/policy}: the result of the latest reload of the policy file, and below it, as {@code text}, the file that is in force; POST
+ * reloads it now.
+ */
 @WebEndpoint(id = "policy")
 public record PolicyEndpoint(PolicyReload policy) {
 
@@ -39,6 +44,22 @@ public record PolicyEndpoint(PolicyReload policy) {
                     report.mistakes().stream().map(Mistake::toString).toList(),
                     report.warnings().stream().map(Warning::toString).toList());
         }
+    }
+
+    /**
+     * The file in force.
+     *
+     * @param text as it was read, before placeholders were replaced, so that it has no secret that is in the environment
+     */
+    public record InForce(String file, String text) {}
+
+    /** The file in force; null, which is answered with 404, when it is in no file, or another part is asked for. */
+    @ReadOperation
+    public @Nullable InForce part(@Selector String part) {
+        String text = policy.text();
+        return part.equals("text") && !text.isEmpty()
+                ? new InForce(policy.latest().file(), text)
+                : null;
     }
 
     @ReadOperation

@@ -56,7 +56,7 @@ public final class PolicyReload {
     private final PolicyHolder policy;
     private final LiveRoutes routes;
     private final PolicyCheck check;
-    private PolicyFile inForce;
+    private volatile PolicyFile inForce;
     private Instant since = Instant.now();
 
     /** The last content that was read, if it was refused. */
@@ -76,6 +76,11 @@ public final class PolicyReload {
     /** The report on the latest reload; before the first one, on the start of the gateway. */
     public Report latest() {
         return latest;
+    }
+
+    /** The text of the file in force, before placeholders were replaced; empty when its policy is in no file. */
+    String text() {
+        return inForce.text();
     }
 
     /**

@@ -58,7 +58,7 @@ final class LateConnections implements SmartLifecycle {
                                 + " spring.lifecycle.timeout-per-shutdown-phase: {}.",
                         left);
             }
-            open.close();
+            var unused = open.close();
         }
     }
 

@@ -38,7 +38,7 @@ final class OpenServers implements SmartLifecycle {
         if (connection.parent() instanceof ServerChannel) {
             connections.add(connection);
             if (closing) {
-                connection.close(); // It was accepted while the listening socket was closed.
+                var unused = connection.close(); // It was accepted while the listening socket was closed.
             }
         }
     }
@@ -57,10 +57,13 @@ final class OpenServers implements SmartLifecycle {
         ChannelOperations<?, ?> exchange = ChannelOperations.get(connection);
         boolean isHttp2 = connection.pipeline().get(Http2FrameCodec.class) != null;
         if (exchange == null || isHttp2) {
-            connection.close(); // With HTTP/2, when the last stream has ended.
+            var unused = connection.close(); // With HTTP/2, when the last stream has ended.
         } else {
-            var unused =
-                    exchange.onTerminate().doFinally(end -> connection.close()).subscribe();
+            var unused = exchange.onTerminate()
+                    .doFinally(end -> {
+                        var closed = connection.close();
+                    })
+                    .subscribe();
         }
     }
 
@@ -76,7 +79,7 @@ final class OpenServers implements SmartLifecycle {
         if (waits) {
             // Not the futures of closing them: that of a connection with HTTP/2 never completes when its client has
             // left.
-            connections.newCloseFuture().addListener(end -> whenDone.run());
+            var unused = connections.newCloseFuture().addListener(end -> whenDone.run());
         } else {
             whenDone.run();
         }

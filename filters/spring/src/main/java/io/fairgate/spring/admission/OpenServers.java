@@ -57,14 +57,15 @@ final class OpenServers implements SmartLifecycle {
         ChannelOperations<?, ?> exchange = ChannelOperations.get(connection);
         boolean isHttp2 = connection.pipeline().get(Http2FrameCodec.class) != null;
         if (exchange == null || isHttp2) {
-            var unused = connection.close(); // With HTTP/2, when the last stream has ended.
+            close(connection); // With HTTP/2, when the last stream has ended.
         } else {
-            var unused = exchange.onTerminate()
-                    .doFinally(end -> {
-                        var closed = connection.close();
-                    })
-                    .subscribe();
+            var unused =
+                    exchange.onTerminate().doFinally(end -> close(connection)).subscribe();
         }
+    }
+
+    private static void close(Channel connection) {
+        var unused = connection.close();
     }
 
     @Override

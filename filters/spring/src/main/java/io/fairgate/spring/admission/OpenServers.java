@@ -38,7 +38,7 @@ final class OpenServers implements SmartLifecycle {
         if (connection.parent() instanceof ServerChannel) {
             connections.add(connection);
             if (closing) {
-                var unused = connection.close(); // It was accepted while the listening socket was closed.
+                close(connection); // It was accepted while the listening socket was closed.
             }
         }
     }

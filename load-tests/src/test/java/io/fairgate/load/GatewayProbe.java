@@ -28,7 +28,7 @@ public record GatewayProbe(URI gateway) {
     /**
      * Asks once, without a credential, and returns the body of the answer, whatever its status is.
      *
-     * @throws IllegalStateException if there is none
+     * @throws IllegalStateException if no answer comes
      */
     public static String requireAnswer(String url) {
         return send(HttpRequest.newBuilder(URI.create(url))).body();

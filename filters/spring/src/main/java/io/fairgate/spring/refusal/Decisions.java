@@ -125,29 +125,7 @@ public record Decisions(
         Origin request = origin(exchange);
         Wait wait = request.waited() == null ? new Wait(0, System.nanoTime()) : request.waited();
         HttpStatusCode status = exchange.getResponse().getStatusCode();
-        log.add(new Decision(
-                id,
-                clock.instant(),
-                status == null ? 0 : status.value(),
-                GRANTED,
-                request.tenant() == null ? null : request.tenant().id().value(),
-                request.tenant() == null ? null : request.tenant().parent(),
-                null,
-                request.client(),
-                request.peer(),
-                request.route(),
-                request.pool(),
-                request.requestClass(),
-                wait.nanos() / 1e9,
-                wait.endedNanos(),
-                request.method().name(),
-                request.path(),
-                request.ids() == null ? null : request.ids().trace(),
-                request.ids() == null ? null : request.ids().request(),
-                null,
-                null,
-                List.of(),
-                true));
+        log.add(decision(request, wait, id, status == null ? 0 : status.value(), GRANTED, null, null, true));
     }
 
     private @Nullable Decided note(Origin request, Throwable failure, boolean enforced) {
@@ -158,13 +136,43 @@ public record Decisions(
     private Decided note(Origin request, Refusal refusal, Throwable failure, boolean enforced) {
         RefusedException refused = failure instanceof RefusedException own ? own : null;
         Wait wait = wait(request, failure);
-        Decision decision = new Decision(
+        Decision decision = decision(
+                request,
+                wait,
                 DecisionLog.newId(),
-                clock.instant(),
                 refusal.status().value(),
                 refusal.reason(),
-                request.tenant() == null ? null : request.tenant().id().value(),
-                request.tenant() == null ? null : request.tenant().parent(),
+                refused,
+                refusal.isFailure() ? failure.toString() : null,
+                enforced);
+        log.add(decision);
+        meters.decided(decision);
+        request.decisions().add(decision);
+        if (refused != null && refused.isAudited()) {
+            HttpMethod method = request.method();
+            audit.add(() -> auditRecord(decision, method, refused.key()));
+        }
+        return new Decided(refusal, decision);
+    }
+
+    private Decision decision(
+            Origin request,
+            Wait wait,
+            String id,
+            int status,
+            String reason,
+            @Nullable RefusedException refused,
+            @Nullable String cause,
+            boolean enforced) {
+        TenantPolicy tenant = request.tenant();
+        Ids ids = request.ids();
+        return new Decision(
+                id,
+                clock.instant(),
+                status,
+                reason,
+                tenant == null ? null : tenant.id().value(),
+                tenant == null ? null : tenant.parent(),
                 refused == null ? null : refused.claimed(),
                 request.client(),
                 request.peer(),
@@ -175,20 +183,12 @@ public record Decisions(
                 wait.endedNanos(),
                 request.method().name(),
                 request.path(),
-                request.ids() == null ? null : request.ids().trace(),
-                request.ids() == null ? null : request.ids().request(),
-                refusal.isFailure() ? failure.toString() : null,
+                ids == null ? null : ids.trace(),
+                ids == null ? null : ids.request(),
+                cause,
                 refused == null ? null : refused.why(),
                 refused == null ? List.of() : refused.quotas(enforced),
                 enforced);
-        log.add(decision);
-        meters.decided(decision);
-        request.decisions().add(decision);
-        if (refused != null && refused.isAudited()) {
-            HttpMethod method = request.method();
-            audit.add(() -> auditRecord(decision, method, refused.key()));
-        }
-        return new Decided(refusal, decision);
     }
 
     private static Wait wait(Origin request, Throwable failure) {

@@ -309,7 +309,10 @@ class DrainIT {
 
     @Test
     void a_client_with_an_open_stream_that_leaves_is_not_waited_for() throws Exception {
-        Started gateway = serve();
+        // Nothing else ends the wait before the test gives up.
+        Started gateway = serve(
+                "spring.lifecycle.timeout-per-shutdown-phase=1h",
+                "spring.cloud.gateway.server.webflux.httpclient.response-timeout=1h");
         try (RawHttp2Client http2 = new RawHttp2Client(gateway.port())) {
             http2.get("/plain/held", "a");
             RunningGateway.eventually(() -> assertThat(upstream.requests()).hasSize(1));

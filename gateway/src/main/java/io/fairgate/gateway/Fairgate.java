@@ -18,7 +18,6 @@ import io.fairgate.gateway.operate.WhatIfCommand;
 import io.fairgate.gateway.start.Version;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -28,28 +27,29 @@ import picocli.CommandLine.Model.CommandSpec;
 @Command(
         name = "fairgate",
         description = "A gateway that shares the capacity of an upstream fairly between tenants.",
-        subcommands = {
-            ServeCommand.class,
-            DemoCommand.class,
-            CheckCommand.class,
-            PoolsCommand.class,
-            TopCommand.class,
-            DecisionsCommand.class,
-            LeasesCommand.class,
-            LeaseCommand.class,
-            ReloadCommand.class,
-            ReadyCommand.class,
-            WhatIfCommand.class,
-            SampleCommand.class,
-            ApiKeyCommand.class,
-            ThrottleCommand.class,
-            StartCacheCommand.class
-        },
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         footer =
                 "%nWithout a command, serve is run. Options of Spring Boot, such as --server.port=9000, work with serve, demo and check.")
 public final class Fairgate {
+
+    /** In the order in which help shows them. */
+    private static final List<String> COMMANDS = List.of(
+            "serve",
+            "demo",
+            "check",
+            "pools",
+            "top",
+            "decisions",
+            "leases",
+            "lease",
+            "reload",
+            "ready",
+            "what-if",
+            "sample",
+            "api-key",
+            "throttle",
+            "start-cache");
 
     private Fairgate() {}
 
@@ -62,28 +62,52 @@ public final class Fairgate {
 
     /** Runs a command and returns its exit code. A gateway that was started keeps running after this has returned 0. */
     static int run(String... args) {
-        return commandLine(args).execute(withCommand(args));
+        String[] all = withCommand(args);
+        return commandLine(all).execute(all);
     }
 
-    /** Some commands are built without the others: they must answer soon, and picocli takes time for each command. */
+    /** Only the command that runs is built, if it is known: picocli takes time for each, and a gateway shall start soon. */
     private static CommandLine commandLine(String... args) {
-        String command = args.length > 0 ? args[0] : "";
-        if (command.equals(ThrottleCommand.NAME)) {
+        String name = args[0];
+        if (name.equals(ThrottleCommand.NAME)) {
             ThrottleCommand.loadAhead();
-            return alone(command, new ThrottleCommand());
-        } else if (command.equals(CheckCommand.NAME)) {
-            return alone(command, new CheckCommand());
         }
-        CommandLine all = new CommandLine(new Fairgate());
-        // What follows the command that it runs are the options of that.
-        Objects.requireNonNull(all.getSubcommands().get(LeaseCommand.NAME)).setStopAtPositional(true);
-        return all;
+        return COMMANDS.contains(name)
+                ? with(new CommandLine(CommandSpec.create().name("fairgate")), name)
+                : withAll(new CommandLine(new Fairgate()));
     }
 
-    private static CommandLine alone(String name, Object command) {
-        return new CommandLine(CommandSpec.create().name("fairgate"))
-                .addSubcommand(name, command)
-                .setCaseInsensitiveEnumValuesAllowed(true);
+    private static CommandLine withAll(CommandLine program) {
+        COMMANDS.forEach(name -> with(program, name));
+        return program;
+    }
+
+    private static CommandLine with(CommandLine program, String name) {
+        CommandLine command = new CommandLine(command(name)).setCaseInsensitiveEnumValuesAllowed(true);
+        // What follows the command that `lease` runs are the options of that command.
+        command.setStopAtPositional(name.equals("lease"));
+        return program.addSubcommand(name, command);
+    }
+
+    private static Object command(String name) {
+        return switch (name) {
+            case "serve" -> new ServeCommand();
+            case "demo" -> new DemoCommand();
+            case "check" -> new CheckCommand();
+            case "pools" -> new PoolsCommand();
+            case "top" -> new TopCommand();
+            case "decisions" -> new DecisionsCommand();
+            case "leases" -> new LeasesCommand();
+            case "lease" -> new LeaseCommand();
+            case "reload" -> new ReloadCommand();
+            case "ready" -> new ReadyCommand();
+            case "what-if" -> new WhatIfCommand();
+            case "sample" -> new SampleCommand();
+            case "api-key" -> new ApiKeyCommand();
+            case "throttle" -> new ThrottleCommand();
+            case "start-cache" -> new StartCacheCommand();
+            default -> throw new IllegalArgumentException(name);
+        };
     }
 
     /** Without a command, {@code serve} is run, so that options may come first. */

@@ -175,8 +175,9 @@ class LeaseLifeTest {
                 .anySatisfy(line -> assertThat(line)
                         .contains("lease-refused", "\"pools\":{\"pool\":9}", "\"reason\":\"never-fits\""));
         assertThat(metrics())
-                .contains("fairgate_leases_ended_total{how=\"released\",tenant=\"a\"} 2")
-                .contains("fairgate_leases_ended_total{how=\"expired\",tenant=\"b\"} 1")
+                .contains("fairgate_leases_ended_total{how=\"released\",pool=\"pool\",tenant=\"a\"} 2")
+                .contains("fairgate_leases_ended_total{how=\"expired\",pool=\"pool\",tenant=\"b\"} 1")
+                .contains("fairgate_leases_granted_total{pool=\"pool\",tenant=\"a\"} 2")
                 .contains("fairgate_lease_restores_total{result=\"queue\",tenant=\"a\"} 1")
                 .contains("reason=\"never-fits\",tenant=\"a\"} 1")
                 .contains("fairgate_leases_open{state=\"held\"} 0", "fairgate_leases_open{state=\"waiting\"} 0");

@@ -71,7 +71,8 @@ class LeasesEndpointTest {
     }
 
     private static double revoked() {
-        return MetricsPage.upToDate(gateway).value("fairgate_leases_ended_total", "tenant", "a", "how", "revoked");
+        return MetricsPage.upToDate(gateway)
+                .value("fairgate_leases_ended_total", "pool", "pool", "tenant", "a", "how", "revoked");
     }
 
     private JsonNode seen(String query) {

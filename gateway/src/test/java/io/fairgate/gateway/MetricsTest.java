@@ -82,6 +82,7 @@ class MetricsTest {
     @CsvSource(textBlock = """
             fairgate_permits_limit,         gauge,     pool
             fairgate_permits_in_flight,     gauge,     pool
+            fairgate_permits_accounted,     gauge,     pool
             fairgate_permits_waiting,       gauge,     pool
             fairgate_tenant_in_flight,      gauge,     pool tenant
             fairgate_tenant_waiting,        gauge,     pool tenant
@@ -128,6 +129,7 @@ class MetricsTest {
             MetricsPage page = MetricsPage.of(gateway);
             assertThat(page.value("fairgate_permits_limit", "pool", "pool")).isEqualTo(2);
             assertThat(page.value("fairgate_permits_in_flight", "pool", "pool")).isEqualTo(2);
+            assertThat(page.value("fairgate_permits_accounted", "pool", "pool")).isEqualTo(2);
             assertThat(page.value("fairgate_permits_waiting", "pool", "pool")).isEqualTo(3);
             assertTenant(page, "fairgate_tenant_in_flight", 2, 0, 0);
             assertTenant(page, "fairgate_tenant_waiting", 0, 2, 1);

@@ -2,6 +2,7 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.redis.connection.RedisProcess;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -36,9 +38,34 @@ class PrometheusTest {
     final ScriptedUpstream second = new ScriptedUpstream();
 
     private volatile boolean isRunning = true;
+    private RedisProcess redis;
 
-    private void start() {
-        both.start("""
+    @AfterEach
+    void stop() {
+        if (redis != null) {
+            redis.close();
+        }
+    }
+
+    /** With pools and leases in Redis, because the dashboard shows those as well. */
+    private void start() throws IOException {
+        redis = new RedisProcess();
+        both.start(
+                policy(),
+                "--fairgate.backend=redis",
+                "--spring.data.redis.port=" + redis.port(),
+                LeasingTenant.ON,
+                "--fairgate.leases.port=0");
+        ScriptedUpstream.Script slow = exchange -> {
+            Thread.sleep(20);
+            ScriptedUpstream.OK.answer(exchange);
+        };
+        both.upstream().on("/fair/x", slow).on("/batch/x", slow);
+        second.on("/fair/x", slow);
+    }
+
+    private String policy() {
+        return """
                 tenants:
                   identify:
                     - { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] }
@@ -71,19 +98,23 @@ class PrometheusTest {
                     uri: http://127.0.0.1:1
                     predicates: [ "Path=/lost/**" ]
                     filters: [ "FairShare=demo" ]
-                """.replace("SECOND", second.url()));
-        ScriptedUpstream.Script slow = exchange -> {
-            Thread.sleep(20);
-            ScriptedUpstream.OK.answer(exchange);
-        };
-        both.upstream().on("/fair/x", slow).on("/batch/x", slow);
-        second.on("/fair/x", slow);
+                """.replace("SECOND", second.url());
     }
 
     /** Sends the next request when the one before is answered, and so on. */
     private CompletableFuture<Answer> repeat(String path, String tenant) {
         return Answer.future(both.gateway().url(path), "X-Tenant-Id", tenant)
                 .thenCompose(answer -> isRunning ? repeat(path, tenant) : CompletableFuture.completedFuture(answer));
+    }
+
+    /** Leases a permit, releases it, and so on. */
+    private CompletableFuture<Answer> lease(LeasingTenant tenant, int number) {
+        return tenant.acquiring("job-" + number, "demo", "{\"maxWait\":\"9s\"}")
+                .thenCompose(lease -> lease.status() == 201
+                        ? tenant.future("DELETE", "/v1/leases/" + lease.json("id"), "")
+                        : CompletableFuture.completedFuture(lease))
+                .thenCompose(
+                        answer -> isRunning ? lease(tenant, number + 1) : CompletableFuture.completedFuture(answer));
     }
 
     private List<CompletableFuture<Answer>> traffic() {
@@ -97,6 +128,7 @@ class PrometheusTest {
         }
         clients.add(repeat("/lost/x", "quiet"));
         clients.add(repeat("/fair/x", "limited"));
+        clients.add(lease(new LeasingTenant(both.gateway(), "shop"), 1));
         return clients;
     }
 
@@ -125,7 +157,7 @@ class PrometheusTest {
         try (Prometheus prometheus = new Prometheus(folder, both.gateway().managementPort())) {
             List<CompletableFuture<Answer>> clients = traffic();
             Map<String, String> empty = queries();
-            assertThat(empty).hasSizeGreaterThan(25);
+            assertThat(empty).hasSizeGreaterThan(35);
             Awaitility.await()
                     .atMost(Duration.ofMinutes(2))
                     .pollInterval(Duration.ofSeconds(1))
@@ -134,7 +166,9 @@ class PrometheusTest {
                         assertThat(empty).isEmpty();
                         assertThat(prometheus.alerts()).contains("FairgateRequestsWait", "FairgateUpstreamFailing");
                     });
-            assertThat(prometheus.alerts()).doesNotContain("FairgateTenantBelowShare");
+            assertThat(prometheus.alerts())
+                    .doesNotContain(
+                            "FairgateTenantBelowShare", "FairgatePermitsNotAccountedFor", "FairgateBackendLost");
             assertThat(prometheus
                             .ask("job_pool:fairgate_permits_in_flight:ratio")
                             .get(0))

@@ -235,7 +235,7 @@ class TokenTest {
         assertThat(answer.lines("WWW-Authenticate")).isEmpty();
         assertThat(Answer.to(both.gateway().managementUrl("/actuator/prometheus"))
                         .body())
-                .contains("fairgate_keyset_fetches_total{result=\"failure\"}");
+                .contains("fairgate_keyset_fetches_total{keys=\"http://127.0.0.1:", "/broken\",result=\"failure\"}");
     }
 
     /** The keys for this header are unavailable, so a fetch would be visible in the answer. */

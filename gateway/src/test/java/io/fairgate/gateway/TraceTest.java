@@ -8,6 +8,7 @@ import io.opentelemetry.proto.trace.v1.Span;
 import io.opentelemetry.proto.trace.v1.Status.StatusCode;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -172,6 +173,44 @@ class TraceTest {
                 .findFirst()
                 .orElseThrow();
         assertThat(call.getStartTimeUnixNano()).isGreaterThanOrEqualTo(wait.getEndTimeUnixNano() - 1_000_000);
+    }
+
+    /** OpenMetrics, the format in which values have examples; Prometheus asks for it. */
+    private static List<String> samples(String meter) {
+        return Answer.to(
+                        both.gateway().managementUrl("/actuator/prometheus"),
+                        "Accept",
+                        "application/openmetrics-text;version=1.0.0")
+                .body()
+                .lines()
+                .filter(line -> line.startsWith(meter))
+                .toList();
+    }
+
+    /** The registry takes one example in a tenth of a second, so the requests are repeated. */
+    @Test
+    void waits_and_holds_name_a_trace_that_the_collector_gets() {
+        RunningGateway.eventually(() -> {
+            askInTrace("d", "not sampled", "00");
+            askInTrace("e", "sampled", "01");
+            assertThat(samples("fairgate_wait_seconds_bucket"))
+                    .anyMatch(line -> isExample(line, "e"))
+                    .noneMatch(line -> isExample(line, "d"));
+            assertThat(samples("fairgate_hold_seconds_bucket"))
+                    .anyMatch(line -> isExample(line, "e"))
+                    .noneMatch(line -> isExample(line, "d"));
+        });
+    }
+
+    private static void askInTrace(String digit, String what, String flags) {
+        String trace = "00-%s-%s-%s".formatted(digit.repeat(32), PARENT, flags);
+        assertThat(both.ask("/fair/x", "X-Tenant-Id", "c", "traceparent", trace).status())
+                .as(what)
+                .isEqualTo(200);
+    }
+
+    private static boolean isExample(String line, String digit) {
+        return line.contains("tenant=\"c\"") && line.contains("trace_id=\"" + digit.repeat(32) + "\"");
     }
 
     @Test

@@ -83,6 +83,7 @@ final class StatusReport {
         return new PoolStatus(
                 walks.permits,
                 walks.pool.inFlight,
+                walks.permits - walks.pool.inFlight - walks.inSlots,
                 walks.pool.waiting,
                 collecting == null ? 0 : collecting.permits(),
                 Duration.ofNanos(walks.top.gain.nanos()),

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param permits the size of the pool
  * @param inFlight permits held; above {@code permits} only after the pool has shrunk
+ * @param free permits that nothing holds, for all that the pool knows; below zero only after the pool has shrunk
  * @param waiting requests that wait
  * @param collecting the size, in permits, of the request for which the pool collects free permits; 0 when it collects for
  *     none. Collections within a group or a tenant do not count
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 public record PoolStatus(
         int permits,
         int inFlight,
+        int free,
         int waiting,
         int collecting,
         Duration gain,
@@ -29,6 +31,14 @@ public record PoolStatus(
     public PoolStatus {
         tenants = List.copyOf(tenants);
         groups = List.copyOf(groups);
+    }
+
+    /**
+     * The permits of all tenants, and the free ones. It is {@link #permits}, always: the tenants' accounts and the count of free permits
+     * are kept apart, so anything else means that a permit was lost or is there twice.
+     */
+    public int accounted() {
+        return free + tenants.stream().mapToInt(TenantStatus::inFlight).sum();
     }
 
     /**

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.offset;
 import io.fairgate.shares.ShareCalculator;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -580,6 +581,29 @@ class SchedulerHardCasesTest {
         pool.hold("a", 4);
         assertThat(pool.scheduler.moveToSlots(10)).isEqualTo(6);
         assertThat(pool.scheduler.moveToSlots(1)).isZero();
+    }
+
+    @Test
+    void all_permits_are_accounted_for_unless_one_comes_back_too_rarely_or_too_often() {
+        pool.hold("a", 4);
+        TestRequest large = pool.ask("b", 8);
+        assertAccounted(10, 6);
+        pool.cancel(large);
+        pool.resize(3);
+        assertAccounted(3, -1);
+        pool.resize(10);
+
+        pool.scheduler.moveToSlots(3);
+        pool.scheduler.moveFromSlots(2);
+        assertAccounted(9, 5);
+        pool.scheduler.moveFromSlots(2);
+        assertAccounted(11, 7);
+    }
+
+    private void assertAccounted(int permits, int free) {
+        PoolStatus status = pool.scheduler.present(pool.now());
+        assertThat(status.accounted()).isEqualTo(permits);
+        assertThat(status.free()).isEqualTo(free);
     }
 
     @Test

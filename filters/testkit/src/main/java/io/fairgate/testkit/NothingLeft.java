@@ -50,6 +50,9 @@ public final class NothingLeft implements AfterEachCallback {
                     .as("in flight in pool %s", pool.name())
                     .isZero();
             assertThat(status.waiting()).as("waiting in pool %s", pool.name()).isZero();
+            assertThat(status.accounted())
+                    .as("accounted for in pool %s", pool.name())
+                    .isEqualTo(status.permits());
             assertThat(status.tenants()).as("tenants of pool %s", pool.name()).allSatisfy(tenant -> {
                 assertThat(tenant.inFlight()).isZero();
                 assertThat(tenant.waiting()).isZero();

@@ -14,6 +14,7 @@ import io.fairgate.spring.refusal.RecordLog;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +33,7 @@ public record LeaseAuditLog(FairgateMeters meters, RecordLog log, PolicyHolder p
 
     /** Writes one record for all permits that were granted together, although it is called for each pool. */
     void granted(LeaseStatus lease, LeaseStatus.Held permits) {
+        meters.leaseGranted(permits.pool(), lease.tenant());
         List<LeaseStatus.Held> together = lease.held().stream()
                 .filter(held -> held.token() == permits.token())
                 .toList();
@@ -62,11 +64,18 @@ public record LeaseAuditLog(FairgateMeters meters, RecordLog log, PolicyHolder p
     /** A lease that was refused also ends; its refusal has been recorded before. */
     void ended(LeaseStatus lease, String how) {
         if (!lease.held().isEmpty() || lease.waiting() != null) {
-            meters.leaseEnded(lease.tenant(), how);
+            pools(lease).forEach(pool -> meters.leaseEnded(pool, lease.tenant(), how));
             Map<String, Object> record = record("lease-" + how, lease);
             putAll(record, lease);
             log.add(record);
         }
+    }
+
+    /** The pools of which it holds permits, or else those for whose permits it waits. */
+    private static Collection<String> pools(LeaseStatus lease) {
+        return lease.waiting() != null && lease.held().isEmpty()
+                ? lease.waiting().permits().keySet()
+                : lease.held().stream().map(LeaseStatus.Held::pool).toList();
     }
 
     void gaveBack(LeaseStatus lease, LeaseStatus.Held permits) {

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
 
 /**
  * Makes the span of each request, in the trace that the client's {@code traceparent} names (W3C Trace Context), or in a new one. The
@@ -46,7 +47,7 @@ final class RequestSpans implements RequestTraces {
                 return request; // It passes the admission a second time.
             }
             RequestSpan span = begin(exchange);
-            return request.doFinally(span::end);
+            return request.doFinally(span::end).contextWrite(context -> context.put(SPAN, span));
         });
     }
 
@@ -69,6 +70,17 @@ final class RequestSpans implements RequestTraces {
             RequestSpan span = exchange.getAttribute(SPAN);
             return span == null ? forward.send(exchange) : send(exchange, span, forward);
         };
+    }
+
+    /** The span is the current one of OpenTelemetry meanwhile. */
+    @Override
+    public void within(ContextView request, Runnable recording) {
+        RequestSpan span = request.getOrDefault(SPAN, null);
+        if (span == null) {
+            recording.run(); // A lease, for instance.
+        } else {
+            span.context().wrap(recording).run();
+        }
     }
 
     private Mono<Void> send(ServerWebExchange exchange, RequestSpan request, Forward forward) {

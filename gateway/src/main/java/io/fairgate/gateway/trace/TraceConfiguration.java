@@ -39,6 +39,12 @@ public class TraceConfiguration {
                     .build();
         }
 
+        /** Boot gives it to the registry of meters for Prometheus. */
+        @Bean
+        ExemplarSpan exemplarSpan() {
+            return new ExemplarSpan();
+        }
+
         @Bean
         RequestSpans requestSpans(SdkTracerProvider provider, PolicyHolder policy) {
             return new RequestSpans(provider.get("io.fairgate"), policy);

@@ -34,7 +34,7 @@ class FairnessIndexTest {
     private FairnessIndex after(int seconds, TenantStatus... tenants) {
         for (int i = 0; i < seconds; i++) {
             now += SECOND;
-            index.add(now, new PoolStatus(8, 8, 1, 0, Duration.ZERO, List.of(tenants), List.of()));
+            index.add(now, new PoolStatus(8, 8, 0, 1, 0, Duration.ZERO, List.of(tenants), List.of()));
         }
         return index;
     }

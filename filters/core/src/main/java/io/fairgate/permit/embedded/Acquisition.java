@@ -1,5 +1,7 @@
 package io.fairgate.permit.embedded;
 
+import reactor.util.context.Context;
+
 /**
  * What a request does with its permits. There are three kinds: the permits are taken at once or not at all
  * ({@link #IMMEDIATE}), awaited and handed to the subscriber ({@link AwaitedAcquisition}), or held around a work
@@ -10,6 +12,11 @@ interface Acquisition {
     /** Nothing is to be done later: {@link Waiter#takeAtOnce} reads the state itself. */
     Acquisition IMMEDIATE = new Acquisition() {
         @Override
+        public Context currentContext() {
+            return Context.empty();
+        }
+
+        @Override
         public void begin(int from) {}
 
         @Override
@@ -18,6 +25,9 @@ interface Acquisition {
         @Override
         public void fail(Throwable error) {}
     };
+
+    /** The context of the subscriber. */
+    Context currentContext();
 
     /** The permits are there, in time, and this is the event loop. Moves the waiter on from {@code from}. */
     void begin(int from);

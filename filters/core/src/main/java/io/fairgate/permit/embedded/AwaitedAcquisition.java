@@ -5,6 +5,7 @@ import io.fairgate.permit.PermitRequest;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
 
 /** Permits that a subscriber waits for, and then holds and releases itself: the {@link Waiter} is the handle. */
 final class AwaitedAcquisition implements Acquisition, Subscription {
@@ -28,6 +29,11 @@ final class AwaitedAcquisition implements Acquisition, Subscription {
     void restore() {
         actual.onSubscribe(this);
         waiter.restore();
+    }
+
+    @Override
+    public Context currentContext() {
+        return actual.currentContext();
     }
 
     @Override

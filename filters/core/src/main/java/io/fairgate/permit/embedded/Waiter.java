@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
+import reactor.util.context.ContextView;
 
 /**
  * One request for permits, from its arrival until it has given them back: its place in the scheduler's queue, its slot in the
@@ -311,6 +312,11 @@ final class Waiter extends QueuedRequest implements HeldPermits, PoolRequest, Ru
         } else if (move(State.RUNNING, State.RELEASED)) {
             pool.drain.look(this);
         }
+    }
+
+    @Override
+    public ContextView context() {
+        return acquisition.currentContext();
     }
 
     @Override

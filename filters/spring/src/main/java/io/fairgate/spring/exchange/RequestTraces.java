@@ -3,6 +3,7 @@ package io.fairgate.spring.exchange;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
 
 /** Follows each request from its beginning to its end, for a system of traces. */
 public interface RequestTraces {
@@ -18,6 +19,11 @@ public interface RequestTraces {
         @Override
         public Forward trace(Forward forward) {
             return forward;
+        }
+
+        @Override
+        public void within(ContextView request, Runnable recording) {
+            recording.run();
         }
     };
 
@@ -44,4 +50,11 @@ public interface RequestTraces {
 
     /** The same way to the upstream, followed. The upstream learns of the trace. */
     Forward trace(Forward forward);
+
+    /**
+     * Runs the recording of a meter for a request, within the trace of that, so that the meter can name it as an example.
+     *
+     * @param request the context in which {@link #trace(ServerWebExchange, Mono)} was subscribed to, or one that began with it
+     */
+    void within(ContextView request, Runnable recording);
 }

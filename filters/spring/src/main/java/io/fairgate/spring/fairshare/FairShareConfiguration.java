@@ -3,12 +3,14 @@ package io.fairgate.spring.fairshare;
 import io.fairgate.permit.PoolFactory;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.exchange.RequestTraces;
 import io.fairgate.spring.pace.Pace;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.RefusalHandler;
 import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
@@ -36,9 +38,11 @@ public class FairShareConfiguration {
             PoolFactory factory,
             PermitPools.Watch watch,
             Recordings recordings,
+            ObjectProvider<RequestTraces> traces,
             PoolsPerInstance instances) {
+        PermitPools.Watch traced = new TracedWatch(watch, traces.getIfAvailable(() -> RequestTraces.NONE));
         return new PermitPools(
-                policy, factory, MonotonicScheduler.INSTANCE, new RecordedWatch(watch, recordings), instances);
+                policy, factory, MonotonicScheduler.INSTANCE, new RecordedWatch(traced, recordings), instances);
     }
 
     @Bean

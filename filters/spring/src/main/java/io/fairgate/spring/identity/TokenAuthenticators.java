@@ -5,7 +5,7 @@ import io.fairgate.policy.KeySetLocation;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -15,11 +15,11 @@ import reactor.core.scheduler.Scheduler;
 final class TokenAuthenticators implements Authenticator.Tokens {
 
     private final Map<KeySetLocation, IssuerKeys> keys = new ConcurrentHashMap<>();
-    private final Consumer<Boolean> fetched;
+    private final BiConsumer<String, Boolean> fetched;
     private final Scheduler time;
 
-    /** @param fetched called after each fetch of keys with whether it succeeded */
-    TokenAuthenticators(Consumer<Boolean> fetched, Scheduler time) {
+    /** @param fetched called after each fetch of keys with their URL or file, and whether it succeeded */
+    TokenAuthenticators(BiConsumer<String, Boolean> fetched, Scheduler time) {
         this.fetched = fetched;
         this.time = time;
     }
@@ -31,7 +31,9 @@ final class TokenAuthenticators implements Authenticator.Tokens {
 
     IssuerKeys keys(KeySetLocation location) {
         return keys.computeIfAbsent(
-                location, where -> new IssuerKeys(where, KeySetFetch.of(where, time), fetched, time));
+                location,
+                where -> new IssuerKeys(
+                        where, KeySetFetch.of(where, time), ok -> fetched.accept(where.location(), ok), time));
     }
 
     /** An operator who removes an issuer and adds it again gets its present keys. */

@@ -143,8 +143,9 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
         return removals.get();
     }
 
-    public void keySetFetched(boolean ok) {
-        count(Meter.KEY_SET_FETCHES, Tags.of("result", ok ? "success" : "failure"));
+    /** @param keys the URL or the file of the keys */
+    public void keySetFetched(String keys, boolean ok) {
+        count(Meter.KEY_SET_FETCHES, Tags.of("keys", keys, "result", ok ? "success" : "failure"));
     }
 
     /** Registered at the start, so that the first loss shows as an increase. */
@@ -163,8 +164,14 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
         return counter(Meter.QUOTA_UNCHARGED, Tags.empty());
     }
 
-    public void leaseEnded(TenantId tenant, String how) {
-        count(Meter.LEASES_ENDED, Tags.of("tenant", tag(tenant), "how", how));
+    /** A lease was granted permits of a pool; one of several pools counts in each. */
+    public void leaseGranted(String pool, TenantId tenant) {
+        count(Meter.LEASES_GRANTED, poolAndTenant(pool, tag(tenant)));
+    }
+
+    /** A lease that held permits of a pool, or waited for some, has ended; one of several pools counts in each. */
+    public void leaseEnded(String pool, TenantId tenant, String how) {
+        count(Meter.LEASES_ENDED, poolAndTenant(pool, tag(tenant)).and("how", how));
     }
 
     public void leaseRestore(TenantId tenant, String result) {

@@ -12,6 +12,10 @@ import java.util.function.DoubleSupplier;
 public enum Meter {
     PERMITS_LIMIT(gauge("fairgate.permits.limit", "permits", "pool"), "Size of the pool, in permits."),
     PERMITS_IN_FLIGHT(gauge("fairgate.permits.in.flight", "permits", "pool"), "Permits held now."),
+    PERMITS_ACCOUNTED(
+            gauge("fairgate.permits.accounted", "permits", "pool"),
+            "Permits that tenants hold, one by one, and permits that are free: always as many as the limit, or a permit was lost or is"
+                    + " there twice."),
     PERMITS_WITHOUT_CLIENT(
             gauge("fairgate.permits.without.client", "permits", "pool"),
             "Permits held now for requests whose client has left or was given another answer, until the upstream has"
@@ -135,8 +139,8 @@ public enum Meter {
             gauge("fairgate.policy.last.reload.success.timestamp.seconds", "seconds since 1970"),
             "When the policy in force was put in force."),
     KEY_SET_FETCHES(
-            counter("fairgate.keyset.fetches", "fetches", "result"),
-            "Fetches of the keys that verify tokens; after a failure the old keys stay in use."),
+            counter("fairgate.keyset.fetches", "fetches", "keys", "result"),
+            "Fetches of the keys that verify tokens, by their URL or file; after a failure the old keys stay in use."),
     RECORDS_LOST(
             counter("fairgate.records.lost", "records", "log"),
             "Records of the audit log or the access log that were lost, because the log was written too slowly or could"
@@ -157,10 +161,14 @@ public enum Meter {
     LEASES_OPEN(
             gauge("fairgate.leases.open", "leases", "state"),
             "Leases that hold permits (held) and leases that wait for permits (waiting)."),
+    LEASES_GRANTED(
+            counter("fairgate.leases.granted", "leases", "pool", "tenant"),
+            "Leases that were granted permits. A lease of several pools counts in each."),
     LEASES_ENDED(
-            counter("fairgate.leases.ended", "leases", "tenant", "how"),
+            counter("fairgate.leases.ended", "leases", "pool", "tenant", "how"),
             "Leases that have ended: released by their holder (released), expired without a renewal (expired),"
-                    + " cancelled while they waited (left), ended by an operator (revoked), or ended with the gateway (shut-down)."),
+                    + " cancelled while they waited (left), ended by an operator (revoked), or ended with the gateway (shut-down)."
+                    + " A lease of several pools counts in each."),
     LEASE_RESTORES(
             counter("fairgate.lease.restores", "restores", "tenant", "result"),
             "Restores of leases after a restart: held again at once with a valid receipt (receipt); acquired like any"

@@ -66,6 +66,7 @@ record PoolGauges(GaugeRows rows, Supplier<PoolUsage> usage, PermitPools pools, 
         Tags tags = Tags.of("pool", pool);
         rows.add(Meter.PERMITS_LIMIT, tags, () -> usage.get().of(pool).permits());
         rows.add(Meter.PERMITS_IN_FLIGHT, tags, () -> usage.get().of(pool).inFlight());
+        rows.add(Meter.PERMITS_ACCOUNTED, tags, () -> usage.get().of(pool).accounted());
         rows.add(Meter.PERMITS_WITHOUT_CLIENT, tags, () -> pools.withoutClient(pool));
         rows.add(Meter.PERMITS_WAITING, tags, () -> usage.get().of(pool).waiting());
         PermitPool known = pools.get(pool);

@@ -22,6 +22,8 @@ import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -29,8 +31,10 @@ import reactor.core.scheduler.Scheduler;
 /** What is in the pools, read once for all gauges of a scrape. */
 final class PoolUsage implements PoolUses {
 
+    private static final Logger log = LoggerFactory.getLogger(PoolUsage.class);
+
     private static final long FRESH_NANOS = Duration.ofMillis(100).toNanos();
-    private static final PoolStatus NOTHING = new PoolStatus(0, 0, 0, 0, Duration.ZERO, List.of(), List.of());
+    private static final PoolStatus NOTHING = new PoolStatus(0, 0, 0, 0, 0, Duration.ZERO, List.of(), List.of());
 
     private final PermitPools pools;
     private final FairgateMeters meters;
@@ -197,11 +201,27 @@ final class PoolUsage implements PoolUses {
         return latest;
     }
 
+    /** Logs what must never be. */
+    private static void requireAccounted(String pool, PoolStatus status) {
+        if (status.accounted() != status.permits()) {
+            log.error(
+                    "Pool {}: {} permits are accounted for, {} of them free (expected: {}). A permit was lost, or is there twice. Restart"
+                            + " the gateway, and report this with the lines of the log before it.",
+                    pool,
+                    status.accounted(),
+                    status.free(),
+                    status.permits());
+        }
+    }
+
     /** Drops a snapshot that was taken while tenants changed their tags, because its parts do not fit together. */
     private void take(int version, Map<String, PoolStatus> statuses, Map<Tags, Double> ended) {
         TenantSeries series = meters.series();
         Map<String, Map<String, List<TenantStatus>>> tenants = new HashMap<>();
-        statuses.forEach((pool, status) -> tenants.put(pool, byTag(status)));
+        statuses.forEach((pool, status) -> {
+            requireAccounted(pool, status);
+            tenants.put(pool, byTag(status));
+        });
         if (version % 2 == 0 && version == series.version()) {
             latest = new Snapshot(statuses, tenants, ended);
         } else {

@@ -35,7 +35,7 @@ class TokenAuthenticatorsTest {
     private static final Policy HEADER =
             policy(new IdentitySource.Header("X-Tenant-Id", List.of(Cidr.parse("127.0.0.0/8"))));
 
-    private final TokenAuthenticators authenticators = new TokenAuthenticators(success -> {}, new TestTime());
+    private final TokenAuthenticators authenticators = new TokenAuthenticators((keys, success) -> {}, new TestTime());
     private final PolicyHolder policy = new PolicyHolder(HEADER);
 
     private static Policy policy(IdentitySource source) {

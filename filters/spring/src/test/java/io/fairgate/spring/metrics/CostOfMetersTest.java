@@ -13,6 +13,8 @@ import java.lang.management.ManagementFactory;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
 
 /** What it costs to count an event: nothing is made for it, so a forwarded request costs no memory for its meters. */
 class CostOfMetersTest {
@@ -59,6 +61,11 @@ class CostOfMetersTest {
             @Override
             public int permits() {
                 return 1;
+            }
+
+            @Override
+            public ContextView context() {
+                return Context.empty();
             }
 
             @Override

@@ -137,7 +137,9 @@ abstract class PoolTopic {
     // ---- what holds then ----
 
     final PoolStatus status(PermitPool pool) {
-        return answerOf(pool.snapshot());
+        PoolStatus status = answerOf(pool.snapshot());
+        assertThat(status.accounted()).as("accounted for").isEqualTo(status.permits());
+        return status;
     }
 
     final int inFlight(PermitPool pool) {

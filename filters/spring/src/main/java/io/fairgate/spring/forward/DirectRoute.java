@@ -7,6 +7,7 @@ import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
 import io.fairgate.spring.exchange.RouteTimeouts;
+import io.fairgate.spring.refusal.RouteMeters;
 import io.fairgate.spring.upstream.InstanceAddress;
 import io.fairgate.spring.upstream.InstanceUse;
 import io.fairgate.spring.upstream.LiveUpstream;
@@ -46,6 +47,7 @@ final class DirectRoute implements Forward {
 
     private final RouteFilters filters;
     private final UpstreamHeaders headers;
+    private final RouteMeters meters;
     private final HttpClient client;
 
     /** The only upstream of the route; null when it has several instances. */
@@ -69,11 +71,13 @@ final class DirectRoute implements Forward {
             Route route,
             @Nullable LiveUpstream several,
             UpstreamHeaders headers,
+            RouteMeters meters,
             HttpClient client,
             HttpClientProperties clientProperties,
             GatewayProperties properties) {
         this.filters = RouteFilters.of(route.getFilters());
         this.headers = headers;
+        this.meters = meters;
         Duration responseTimeout = RouteTimeouts.response(route, clientProperties);
         this.responseNanos = responseTimeout == null ? 0 : Math.max(1, responseTimeout.toNanos());
         this.streamed = properties.getStreamingMediaTypes();
@@ -144,6 +148,10 @@ final class DirectRoute implements Forward {
     /** Only of a client that must send at a certain pace: otherwise one could hold the upstream for ever. The end may come later than the last byte. */
     private static Flux<DataBuffer> noted(Flux<DataBuffer> body, UpstreamCall call) {
         return body.doOnNext(part -> call.sends()).doOnComplete(call::sends);
+    }
+
+    RouteMeters meters() {
+        return meters;
     }
 
     UpstreamHeaders headers() {

@@ -1,6 +1,7 @@
 package io.fairgate.spring.forward;
 
 import io.fairgate.spring.proxy.ForwardedFields;
+import io.fairgate.spring.refusal.RouteMeters;
 import io.fairgate.spring.settings.FairgateProperties.Forwarding;
 import io.fairgate.spring.upstream.LiveUpstream;
 import io.fairgate.spring.upstream.Upstreams;
@@ -72,6 +73,7 @@ final class DirectRoutes {
     private final @Nullable String whyNone;
     private final Upstreams upstreams;
     private final UpstreamHeaders headers;
+    private final RouteMeters meters;
     private final HttpClient client;
     private final HttpClientProperties clientProperties;
     private final GatewayProperties properties;
@@ -86,6 +88,7 @@ final class DirectRoutes {
     DirectRoutes(
             List<GlobalFilter> globalFilters,
             List<HttpHeadersFilter> headersFilters,
+            RouteMeters meters,
             HttpClient client,
             HttpClientProperties clientProperties,
             GatewayProperties properties,
@@ -93,6 +96,7 @@ final class DirectRoutes {
             ForwardedFields forwarded,
             Upstreams upstreams) {
         this.upstreams = upstreams;
+        this.meters = meters;
         this.client = client;
         this.clientProperties = clientProperties;
         this.properties = properties;
@@ -163,7 +167,9 @@ final class DirectRoutes {
         if (why == null) {
             try {
                 return new Found(
-                        route, new DirectRoute(route, several, headers, client, clientProperties, properties), null);
+                        route,
+                        new DirectRoute(route, several, headers, meters, client, clientProperties, properties),
+                        null);
             } catch (NumberFormatException e) {
                 why = "its metadata: " + e.getMessage();
             }

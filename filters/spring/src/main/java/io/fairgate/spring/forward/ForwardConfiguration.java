@@ -3,6 +3,7 @@ package io.fairgate.spring.forward;
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.admission.Admission;
 import io.fairgate.spring.proxy.ForwardedFields;
+import io.fairgate.spring.refusal.RouteMeters;
 import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.spring.upstream.Upstreams;
 import java.util.List;
@@ -31,6 +32,7 @@ public class ForwardConfiguration {
     DirectRoutes fairgateDirectRoutes(
             List<GlobalFilter> globalFilters,
             ObjectProvider<List<HttpHeadersFilter>> headersFilters,
+            RouteMeters meters,
             HttpClient client,
             HttpClientProperties clientProperties,
             GatewayProperties properties,
@@ -40,6 +42,7 @@ public class ForwardConfiguration {
         return new DirectRoutes(
                 globalFilters,
                 headersFilters.getIfAvailable(List::of),
+                meters,
                 client,
                 clientProperties,
                 properties,
@@ -61,8 +64,8 @@ public class ForwardConfiguration {
     }
 
     @Bean
-    ResponseTimeoutFilter fairgateResponseTimeout(HttpClientProperties properties) {
-        return new ResponseTimeoutFilter(properties);
+    ResponseTimeoutFilter fairgateResponseTimeout(HttpClientProperties properties, RouteMeters meters) {
+        return new ResponseTimeoutFilter(properties, meters);
     }
 
     @Bean

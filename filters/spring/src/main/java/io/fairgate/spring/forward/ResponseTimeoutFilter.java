@@ -1,11 +1,13 @@
 package io.fairgate.spring.forward;
 
+import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.CLIENT_RESPONSE_ATTR;
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_REQUEST_URL_ATTR;
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
 import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.RouteTimeouts;
+import io.fairgate.spring.refusal.RouteMeters;
 import java.net.URI;
 import java.time.Duration;
 import java.util.HashMap;
@@ -28,13 +30,14 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
+import reactor.netty.http.client.HttpClientResponse;
 
 /**
  * Has the response time-out of a request begin again with each part of its body, as {@link DirectRoute} does, when the request passes
  * Spring Cloud Gateway's chain of filters. {@code NettyRoutingFilter}, the last one, begins it with the request, so it finds a route
- * without one.
+ * without one. It also counts the response, as {@link UpstreamCall} does.
  */
-record ResponseTimeoutFilter(HttpClientProperties properties) implements GlobalFilter, Ordered {
+record ResponseTimeoutFilter(HttpClientProperties properties, RouteMeters meters) implements GlobalFilter, Ordered {
 
     /** A part of the body was passed on. */
     private static final class Call implements UpstreamAnswer.Call {
@@ -62,6 +65,17 @@ record ResponseTimeoutFilter(HttpClientProperties properties) implements GlobalF
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
+        return answer(exchange, chain).doOnSuccess(headers -> count(exchange));
+    }
+
+    private void count(ServerWebExchange exchange) {
+        HttpClientResponse response = exchange.getAttribute(CLIENT_RESPONSE_ATTR);
+        if (response != null) { // A WebSocket has none.
+            meters.responded(exchange, response.status().code());
+        }
+    }
+
+    private Mono<Void> answer(ServerWebExchange exchange, GatewayFilterChain chain) {
         Connection client = ClientConnection.of(exchange);
         Route route = exchange.getRequiredAttribute(GATEWAY_ROUTE_ATTR);
         Duration most = Exchanges.isPaced(exchange) && isHttp(exchange) ? timeout(route) : null;

@@ -66,6 +66,7 @@ final class UpstreamCall implements UpstreamAnswer.Call {
             own.dispose();
         }
         ServerWebExchange exchange = request();
+        route.meters().responded(exchange, upstream.status().code());
         exchange.getResponse()
                 .setStatusCode(HttpStatusCode.valueOf(upstream.status().code()));
         route.headers()

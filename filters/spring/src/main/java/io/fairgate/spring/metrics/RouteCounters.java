@@ -7,6 +7,7 @@ import io.fairgate.spring.refusal.RouteMeters;
 import io.fairgate.tenant.TenantId;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Tags;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,10 +26,13 @@ public final class RouteCounters implements RouteMeters {
     private static final String NONE = "none";
     private static final String OTHER = "_other";
     private static final int MOST = 1_000;
+    private static final List<String> STATUSES = List.of("2xx", "3xx", "4xx", "5xx", "other");
 
     private final FairgateMeters meters;
     /** The requests received, by the tag of the route. */
     private final Map<String, Counter> received = new ConcurrentHashMap<>();
+    /** The responses of upstreams, by the tag of the route; in the order of {@link #STATUSES}. */
+    private final Map<String, List<Counter>> responses = new ConcurrentHashMap<>();
 
     private volatile Found found;
     /** The quotas of groups that have series of their own. */
@@ -44,6 +48,34 @@ public final class RouteCounters implements RouteMeters {
     public void received(ServerWebExchange exchange) {
         Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
         received(tag(route == null ? null : route.getId())).increment();
+    }
+
+    @Override
+    public void responded(ServerWebExchange exchange, int status) {
+        Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
+        String tag = tag(route == null ? null : route.getId());
+        List<Counter> known = responses.get(tag);
+        if (known == null) {
+            known = responses.computeIfAbsent(tag, this::newResponses);
+        }
+        known.get(STATUSES.indexOf(statusClass(status))).increment();
+    }
+
+    private static String statusClass(int status) {
+        return switch (status / 100) {
+            case 2 -> "2xx";
+            case 3 -> "3xx";
+            case 4 -> "4xx";
+            case 5 -> "5xx";
+            default -> "other";
+        };
+    }
+
+    /** All are registered with the first response, so that the first error shows as an increase. */
+    private List<Counter> newResponses(String tag) {
+        return STATUSES.stream()
+                .map(status -> meters.counter(Meter.UPSTREAM_RESPONSES, Tags.of("route", tag, "status", status)))
+                .toList();
     }
 
     private Counter received(String tag) {

@@ -9,6 +9,9 @@ public interface RouteMeters {
     /** A request has come. */
     void received(ServerWebExchange exchange);
 
+    /** The upstream has answered a request; once for each attempt. */
+    void responded(ServerWebExchange exchange, int status);
+
     /** A request was refused, or would have been, or has failed. */
     void decided(Decision decision);
 }

@@ -156,13 +156,18 @@ class LeaseApiTest {
 
     @Test
     void a_lease_that_can_never_be_granted_is_refused_at_once() {
-        assertProblem(A.acquire("n1", "pool", "{\"permits\":5}"), 409, "never-fits");
+        Answer tooMany = A.acquire("n1", "pool", "{\"permits\":5}");
+        assertProblem(tooMany, 409, "never-fits");
+        assertThat(tooMany.json("detail")).contains("5 permits of the pool \"pool\"", "the pool has 4");
         assertProblem(B.acquire("n2", "pool", "{\"permits\":4}"), 409, "never-fits");
         Answer busy = A.acquire("busy", "pool", "{\"permits\":4}");
         assertProblem(
                 A.acquireAll("n3", "{\"pools\":{\"pool\":1,\"other\":2},\"maxWait\":\"30s\"}"), 409, "never-fits");
         release(A, busy);
-        assertProblem(A.acquire("n4", "nowhere", "{}"), 404, "unknown-pool");
+        Answer unknown = A.acquire("n4", "nowhere", "{}");
+        assertProblem(unknown, 404, "unknown-pool");
+        assertThat(unknown.json("detail")).contains("no pool \"nowhere\"");
+        assertThat(A.acquire("n6", "n".repeat(65), "{}").json("detail")).contains("no pool the given name");
         assertProblem(A.acquireAll("n5", "{\"pools\":{\"pool\":1,\"nowhere\":1}}"), 404, "unknown-pool");
         assertThat(A.acquire("n1", "pool", "{}").status())
                 .as("nothing is left of a call for too many permits")

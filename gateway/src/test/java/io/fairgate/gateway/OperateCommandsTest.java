@@ -103,8 +103,13 @@ class OperateCommandsTest {
         assertThat(run("decisions", id)).isZero();
         assertThat(output.getOut())
                 .contains("Tenant b, route fair, path /fair/x")
+                .contains("It did not wait in the pool pool.")
                 .contains("1 of 1 permits were in flight, and 1 requests waited.")
                 .containsPattern("held meanwhile by +permit-seconds +part");
+        String unknown =
+                Answer.to(both.gateway().url("/fair/x"), "X-Tenant-Id", "globx").json("decision");
+        assertThat(run("decisions", unknown)).isZero();
+        assertThat(output.getOut()).contains("No tenant: the request named \"globx\", route fair, path /fair/x");
         assertThat(run("decisions", "none")).isOne();
         assertThat(output.getErr()).contains("none: the gateway does not know this decision");
         release.countDown();

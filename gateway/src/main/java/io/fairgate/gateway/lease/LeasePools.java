@@ -45,10 +45,17 @@ record LeasePools(PermitPools pools, PolicyHolder policy) implements LeasedPools
         return Mono.defer(() -> {
             permits.keySet().forEach(this::require);
             return Flux.fromIterable(permits.entrySet())
-                    .concatMap(each -> require(each.getKey()).couldGrant(tenant, each.getValue()))
-                    .all(could -> could)
-                    .flatMap(all -> all ? Mono.empty() : Mono.error(LeaseProblems.NEVER_FITS));
+                    .concatMap(each -> requireFits(require(each.getKey()), tenant, each.getValue()))
+                    .then();
         });
+    }
+
+    private static Mono<Void> requireFits(PermitPool pool, TenantId tenant, int permits) {
+        return pool.couldGrant(tenant, permits)
+                .flatMap(could -> could
+                        ? Mono.empty()
+                        : Mono.error(LeaseProblems.neverFits(
+                                pool.name(), permits, pool.settings().permits())));
     }
 
     /** The state of the tenant in a pool; errors with {@link HttpProblem} when the policy has no such pool. */
@@ -59,7 +66,7 @@ record LeasePools(PermitPools pools, PolicyHolder policy) implements LeasedPools
     private PermitPool require(String name) {
         PermitPool pool = policy.current().pools().containsKey(name) ? pools.get(name) : null;
         if (pool == null) {
-            throw LeaseProblems.UNKNOWN_POOL;
+            throw LeaseProblems.unknownPool(name);
         }
         return pool;
     }

@@ -11,9 +11,6 @@ final class LeaseProblems {
 
     static final HttpProblem NOT_FOUND = new HttpProblem(404, "not-found", "The path does not exist.");
 
-    static final HttpProblem UNKNOWN_POOL =
-            new HttpProblem(404, "unknown-pool", "The policy has no pool with this name.");
-
     static final HttpProblem EXPIRED = new HttpProblem(
             404, "lease-expired", "The tenant has no such lease: it was never granted, was released, or has expired.");
 
@@ -51,5 +48,21 @@ final class LeaseProblems {
     static final HttpProblem TOO_MANY =
             new HttpProblem(503, "too-many-leases", "The number of leases has reached its limit.");
 
+    private static final int LONGEST_NAME = 64;
+
     private LeaseProblems() {}
+
+    /** @param name as the caller has written it */
+    static HttpProblem unknownPool(String name) {
+        String shown = name.length() <= LONGEST_NAME ? "\"%s\"".formatted(name) : "the given name";
+        return new HttpProblem(404, "unknown-pool", "The policy has no pool %s.".formatted(shown));
+    }
+
+    static HttpProblem neverFits(String pool, int asked, int permits) {
+        return new HttpProblem(
+                409,
+                "never-fits",
+                "The tenant can never hold %d permits of the pool \"%s\" at the same time (expected: no more than its plan allows; the pool has %d)."
+                        .formatted(asked, pool, permits));
+    }
 }

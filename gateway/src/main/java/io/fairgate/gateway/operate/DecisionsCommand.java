@@ -92,7 +92,7 @@ public final class DecisionsCommand extends ManagementCommand {
 
     private static void explain(JsonNode decision, PrintWriter out) {
         out.printf("%s %s, %s%n", text(decision, "status"), text(decision, "reason"), text(decision, "at"));
-        out.printf("Tenant %s, route %s, path %s%n", tenant(decision), text(decision, "route"), text(decision, "path"));
+        out.printf("%s, route %s, path %s%n", whose(decision), text(decision, "route"), text(decision, "path"));
         if (!decision.path("quotas").isEmpty()) {
             List<String> quotas = new ArrayList<>();
             decision.path("quotas").forEach(quota -> quotas.add(Table.text(quota.asString())));
@@ -107,9 +107,10 @@ public final class DecisionsCommand extends ManagementCommand {
         if (!decision.path("pool").isString()) {
             return;
         }
+        String waited = Table.time(decision.path("waitedSeconds").asDouble());
         out.printf(
-                "It waited %s in the pool %s.%n",
-                Table.time(decision.path("waitedSeconds").asDouble()), text(decision, "pool"));
+                "It %s in the pool %s.%n",
+                waited.equals("0") ? "did not wait" : "waited " + waited, text(decision, "pool"));
         JsonNode pool = decision.path("meanwhile");
         if (!pool.isObject()) {
             out.println("The state of the pool at that time is not kept any more.");
@@ -138,6 +139,15 @@ public final class DecisionsCommand extends ManagementCommand {
         if (!holders.isEmpty()) {
             holders.print(out);
         }
+    }
+
+    private static String whose(JsonNode decision) {
+        if (decision.path("tenant").isString()) {
+            return "Tenant " + text(decision, "tenant");
+        }
+        return decision.path("claimed").isString()
+                ? "No tenant: the request named \"%s\"".formatted(text(decision, "claimed"))
+                : "No tenant";
     }
 
     private static String tenant(JsonNode decision) {

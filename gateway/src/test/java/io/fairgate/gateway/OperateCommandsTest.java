@@ -194,7 +194,7 @@ class OperateCommandsTest {
         assertThat(Fairgate.run("lease", "--gateway", both.upstream().url(), "--pool=pool", "--tenant=a", "true"))
                 .isEqualTo(75);
         assertThat(output.getErr()).contains(": status 200 (expected: the lease port of a gateway that");
-        assertThat(run("lease", "--pool=none", "--tenant=a", "true")).isEqualTo(75);
+        assertThat(run("lease", "--pool=none", "--tenant=a", "true")).isEqualTo(64);
         assertThat(output.getErr()).contains("no permits of none: unknown-pool: ");
         assertThat(run("lease", "--pool=pool", "true")).isEqualTo(2);
         assertThat(output.getErr()).contains("no tenant (expected: --tenant, or a key in the environment variable");

@@ -33,7 +33,8 @@ import picocli.CommandLine.Spec;
         versionProvider = Version.class,
         footer = {
             "",
-            "The exit code is that of the command; 75 when it got no permits, and 76 when the lease was lost and the command was ended.",
+            "The exit code is that of the command; 75 when it got no permits and another try may, 64 when none can, such as for an unknown"
+                    + " pool, and 76 when the lease was lost and the command was ended.",
             "When it is ended, so are the processes that it has started, unless they have left it.",
             "The command has the lease in FAIRGATE_LEASE, and its fencing token in FAIRGATE_TOKEN.",
             "A key of the tenant is read from the environment variable FAIRGATE_API_KEY."
@@ -44,6 +45,9 @@ public final class LeaseCommand implements Callable<Integer> {
 
     /** EX_TEMPFAIL of sysexits.h: another try may succeed. */
     static final int NO_PERMITS = 75;
+
+    /** EX_USAGE: a mistake of the caller. */
+    static final int MISTAKE = 64;
 
     static final int LOST = 76;
 
@@ -128,12 +132,19 @@ public final class LeaseCommand implements Callable<Integer> {
         try (LeaseClient client = LeaseClient.to(settings)) {
             return new LeasedCommand(client, options, words).run();
         } catch (LeaseException e) {
-            return fail(NO_PERMITS, "%s: no permits of %s: %s: %s".formatted(gateway, pool, e.reason(), e.detail()));
+            return fail(
+                    isMistake(e) ? MISTAKE : NO_PERMITS,
+                    "%s: no permits of %s: %s: %s".formatted(gateway, pool, e.reason(), e.detail()));
         } catch (LeasedCommand.NotStartedException e) {
             return fail(127, String.valueOf(e.getMessage()));
         } catch (LeasedCommand.LostException e) {
             return fail(LOST, "%s: the lease was lost, so the command was ended".formatted(pool));
         }
+    }
+
+    /** Whether the same call cannot succeed later. A quota (429) and a call that came too slowly (408) can. */
+    private static boolean isMistake(LeaseException e) {
+        return e.status() >= 400 && e.status() < 500 && e.status() != 429 && e.status() != 408;
     }
 
     /** The client repeats its calls for as long as it may wait, so a wrong URL would show only then. */

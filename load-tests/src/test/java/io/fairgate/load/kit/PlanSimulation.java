@@ -45,6 +45,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -72,22 +73,24 @@ public final class PlanSimulation extends Simulation {
     private static final String MILLIS = "millis";
     private static final String BEGUN = "begun";
     private static final String PAGE = "page";
+    /** As Gatling ends when its own arguments are wrong. */
+    private static final int INVALID_ARGUMENTS = 1;
 
     private final Parameters parameters = new Parameters(System::getProperty);
-    private final LoadPlan plan =
-            new PlanReader(parameters, System::getenv).read(Path.of(parameters.required("plan", "the file of a plan")));
-    private final Path output = parameters.isGiven("result")
-            ? Path.of(parameters.required("result", "a file"))
-            : Path.of(System.getProperty("fairgate.load.folder", "."), plan.name() + ".json");
+    private final LoadPlan plan = orExit(() -> new PlanReader(parameters, System::getenv)
+            .read(Path.of(parameters.required("plan", "the file of a plan"))));
+    private final Path output = orExit(() -> writable(
+            parameters.isGiven("result")
+                    ? Path.of(parameters.required("result", "a file"))
+                    : Path.of(System.getProperty("fairgate.load.folder", "."), plan.name() + ".json")));
     private final @Nullable RunResult before = parameters.isGiven("before")
-            ? RunResult.read(Path.of(parameters.required("before", "the results of a run")))
+            ? orExit(() -> RunResult.read(Path.of(parameters.required("before", "the results of a run"))))
             : null;
     private final RunRecorder recorder = new RunRecorder(plan);
     private final Verdicts verdicts = new Verdicts(plan);
     private final AtomicReference<@Nullable RunResult> result = new AtomicReference<>();
 
     public PlanSimulation() {
-        requireWritable(output);
         List<PopulationBuilder> all = new ArrayList<>();
         all.add(clock());
         if (plan.model() == Model.OPEN) {
@@ -111,13 +114,25 @@ public final class PlanSimulation extends Simulation {
                 .maxDuration(plan.schedule().length().plus(plan.timeout()).plusSeconds(60));
     }
 
-    private static void requireWritable(Path file) {
+    /** What a parameter or a file gives. If it has a mistake, that ends the process: Gatling would put a trace of its own stack around it. */
+    private static <T> T orExit(Supplier<T> given) {
+        try {
+            return given.get();
+        } catch (IllegalArgumentException | IllegalStateException mistake) {
+            System.err.println(mistake.getMessage());
+            System.exit(INVALID_ARGUMENTS);
+            throw mistake;
+        }
+    }
+
+    private static Path writable(Path file) {
         try {
             Path folder = Objects.requireNonNull(file.toAbsolutePath().getParent());
             Files.createDirectories(folder);
             if (!Files.isWritable(folder)) {
                 throw new IOException("the folder cannot be written");
             }
+            return file;
         } catch (IOException e) {
             throw new IllegalArgumentException(
                     "result: " + file + ": " + e + " (expected: a file that can be written)");
@@ -127,6 +142,10 @@ public final class PlanSimulation extends Simulation {
     /** Otherwise a wrong port would show only at the end, as a table of failures. Any answer will do. */
     @Override
     public void before() {
+        var unused = orExit(this::answering);
+    }
+
+    private LoadPlan answering() {
         GatewayProbe.requireAnswer(
                 plan.gateway() + plan.tenants().get(0).paths().get(0));
         if (plan.management() != null) {
@@ -137,6 +156,7 @@ public final class PlanSimulation extends Simulation {
                                 + " has no meters of Fairgate's pools; for another gateway, leave it out, or use -Dmanagement=none");
             }
         }
+        return plan;
     }
 
     private HttpProtocolBuilder protocol() {
@@ -321,19 +341,18 @@ public final class PlanSimulation extends Simulation {
     public void after() {
         RunResult known = result.get();
         RunResult found = known == null ? recorder.result() : known;
-        System.out.println();
-        System.out.print(new RunTable(found, !plan.steps().isEmpty()).text());
+        StringBuilder report = new StringBuilder("\n");
+        report.append(new RunTable(found, !plan.steps().isEmpty()).text());
         if (before != null) {
-            System.out.println();
-            System.out.print(new RunComparison(before, found).text());
+            report.append('\n').append(new RunComparison(before, found).text());
         }
         try {
             found.write(output);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        System.out.println();
-        System.out.println("Results: " + output.toAbsolutePath());
-        System.out.println();
+        report.append("\nResults: ").append(output.toAbsolutePath()).append("\n\n");
+        // At the end of the process, which is this run's own: what Gatling prints after this would bury it.
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.print(report)));
     }
 }

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -154,6 +155,33 @@ class PageTest {
                     .isPositive()
                     .isGreaterThan(pool.path("inFlightBefore").size());
         }
+    }
+
+    @Test
+    void holds_and_failures_of_the_upstream_are_those_of_the_latest_minute() throws Exception {
+        start();
+        both.upstream().on("/fair/lost", exchange -> exchange.reset());
+        assertThat(both.ask("/fair/lost", "X-Tenant-Id", "a").status()).isEqualTo(502);
+        try (BufferedReader events = lines(stream())) {
+            JsonNode none = upstream(events, node -> node.isObject());
+            assertThat(both.ask("/fair/lost", "X-Tenant-Id", "a").status()).isEqualTo(502);
+            assertThat(both.ask("/fair/lost", "X-Tenant-Id", "b").status()).isEqualTo(502);
+            int before = none.path("failed").path("upstream-lost").asInt();
+            JsonNode failing = upstream(
+                    events, node -> node.path("failed").path("upstream-lost").asInt() == before + 2);
+            assertThat(failing.path("meanHoldSeconds").isNumber()).isTrue();
+            assertThat(failing.path("seconds").asInt()).isPositive();
+        }
+    }
+
+    /** Of the first event in which it is so. */
+    private static JsonNode upstream(BufferedReader events, Predicate<JsonNode> isSo) throws IOException {
+        JsonNode upstream = event(events).path("pools").path(0).path("upstream");
+        for (int i = 0; i < 20 && !isSo.test(upstream); i++) {
+            upstream = event(events).path("pools").path(0).path("upstream");
+        }
+        assertThat(isSo.test(upstream)).as(upstream.toString()).isTrue();
+        return upstream;
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.fairgate.gateway.start.Version;
 import io.fairgate.spring.actuator.PoolsEndpoint;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.fairshare.Recordings;
+import io.fairgate.spring.metrics.FairgateMeters;
 import io.fairgate.time.MonotonicScheduler;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointProperties;
@@ -25,8 +26,8 @@ import tools.jackson.databind.json.JsonMapper;
 class PageConfiguration {
 
     @Bean
-    PoolHistory poolHistory(PermitPools pools) {
-        return new PoolHistory(pools, MonotonicScheduler.INSTANCE);
+    PoolHistory poolHistory(PermitPools pools, FairgateMeters meters) {
+        return new PoolHistory(pools, meters, MonotonicScheduler.INSTANCE);
     }
 
     @Bean

@@ -18,6 +18,7 @@ record PageState(Instant at, boolean isStopping, List<PoolState> pools) {
      * @param isLost whether the backend of the pool cannot be reached
      * @param permits that this gateway may give out; with gateways that share the pool, its part of it
      * @param latest what its requests got just now; null when nothing is recorded
+     * @param upstream what happened behind the pool just now; null when nothing is known
      * @param fairness {@link FairnessIndex} of the latest minute in which a page was open; null while too few tenants wait
      * @param inFlightBefore permits in flight in each of the latest seconds, the oldest first; -1 while the backend was lost
      * @param waitingBefore the same for requests that wait
@@ -32,12 +33,22 @@ record PageState(Instant at, boolean isStopping, List<PoolState> pools) {
             int inFlight,
             int waiting,
             @Nullable Use latest,
+            @Nullable UpstreamUse upstream,
             @Nullable Double fairness,
             List<Integer> inFlightBefore,
             List<Integer> waitingBefore,
             List<Holder> holders,
             List<TenantState> tenants,
             int otherTenants) {}
+
+    /**
+     * What happened behind a pool in the latest minute, or in as much of it as is known.
+     *
+     * @param seconds how long that is
+     * @param meanHoldSeconds of the holds that ended; null when none did
+     * @param failed requests that were admitted and failed, by reason
+     */
+    record UpstreamUse(double seconds, @Nullable Double meanHoldSeconds, Map<String, Long> failed) {}
 
     /** A tenant that holds permits. */
     record Holder(String tenant, int permits) {}

@@ -3,6 +3,7 @@ package io.fairgate.gateway.page;
 import io.fairgate.gateway.page.PageState.Holder;
 import io.fairgate.gateway.page.PageState.PoolState;
 import io.fairgate.gateway.page.PageState.TenantState;
+import io.fairgate.gateway.page.PageState.UpstreamUse;
 import io.fairgate.gateway.page.PageState.Use;
 import io.fairgate.gateway.page.PoolHistory.Point;
 import io.fairgate.permit.PermitPool;
@@ -12,6 +13,7 @@ import io.fairgate.replay.Recording.Latest;
 import io.fairgate.replay.TenantUse;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.fairshare.Recordings;
+import io.fairgate.spring.metrics.UpstreamTotals;
 import io.fairgate.status.PoolStatus;
 import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.status.SliceStatus;
@@ -102,7 +104,7 @@ final class PageStates {
     }
 
     private static PoolState lost(String pool) {
-        return new PoolState(pool, true, 0, 0, 0, null, null, List.of(), List.of(), List.of(), List.of(), 0);
+        return new PoolState(pool, true, 0, 0, 0, null, null, null, List.of(), List.of(), List.of(), List.of(), 0);
     }
 
     private PoolState state(PermitPool of, PoolStatus status) {
@@ -123,12 +125,28 @@ final class PageStates {
                 status.inFlight(),
                 status.waiting(),
                 just == null ? null : use(just.all(), just),
+                upstream(points),
                 index.value(),
                 points.stream().map(Point::inFlight).toList(),
                 points.stream().map(Point::waiting).toList(),
                 holders(status),
                 tenants.subList(0, Math.min(TENANTS, tenants.size())),
                 Math.max(0, tenants.size() - TENANTS));
+    }
+
+    /** From the first to the last point of the latest minute. */
+    private static @Nullable UpstreamUse upstream(List<Point> points) {
+        int last = points.size() - 1;
+        int first = Math.max(0, last - (int) MINUTE.toSeconds());
+        if (first >= last) {
+            return null;
+        }
+        UpstreamTotals now = points.get(last).upstream();
+        UpstreamTotals before = points.get(first).upstream();
+        return new UpstreamUse(
+                last - first,
+                now.holds() <= before.holds() ? null : rounded(now.meanHoldSecondsSince(before)),
+                now.failuresSince(before));
     }
 
     private static List<Holder> holders(PoolStatus status) {

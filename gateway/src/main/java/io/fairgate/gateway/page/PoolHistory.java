@@ -3,6 +3,8 @@ package io.fairgate.gateway.page;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.spring.metrics.FairgateMeters;
+import io.fairgate.spring.metrics.UpstreamTotals;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -15,24 +17,29 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/** Permits in flight and requests waiting in each pool, once a second, for the latest five minutes. */
+/** Permits in flight, requests waiting, and what happened at the upstream of each pool, once a second, for the latest five minutes. */
 final class PoolHistory implements DisposableBean {
 
     private static final Duration EVERY = Duration.ofSeconds(1);
     private static final int POINTS = 300;
 
     private final PermitPools pools;
+    private final FairgateMeters meters;
     private final Map<String, Deque<Point>> byPool = new ConcurrentHashMap<>();
     private final Disposable noting;
 
     /** A pool at one second. */
-    record Point(int inFlight, int waiting) {
+    record Point(int inFlight, int waiting, UpstreamTotals upstream) {
+
         /** The backend of the pool could not be reached. */
-        static final Point LOST = new Point(-1, -1);
+        static Point lost(UpstreamTotals upstream) {
+            return new Point(-1, -1, upstream);
+        }
     }
 
-    PoolHistory(PermitPools pools, Scheduler time) {
+    PoolHistory(PermitPools pools, FairgateMeters meters, Scheduler time) {
         this.pools = pools;
+        this.meters = meters;
         this.noting = Flux.interval(Duration.ZERO, EVERY, time)
                 .onBackpressureDrop()
                 .concatMap(tick -> note(), 1)
@@ -42,11 +49,15 @@ final class PoolHistory implements DisposableBean {
     private Mono<Void> note() {
         byPool.keySet().retainAll(pools.all().stream().map(PermitPool::name).toList());
         return Flux.fromIterable(pools.all())
-                .concatMap(pool -> pool.totals()
-                        .map(totals -> new Point(totals.inFlight(), totals.waiting()))
-                        .onErrorReturn(PoolUnavailableException.class, Point.LOST)
-                        .doOnNext(point -> add(pool.name(), point)))
+                .concatMap(pool -> note(pool, meters.upstreamTotals(pool.name())))
                 .then();
+    }
+
+    private Mono<Point> note(PermitPool pool, UpstreamTotals upstream) {
+        return pool.totals()
+                .map(totals -> new Point(totals.inFlight(), totals.waiting(), upstream))
+                .onErrorReturn(PoolUnavailableException.class, Point.lost(upstream))
+                .doOnNext(point -> add(pool.name(), point));
     }
 
     private void add(String pool, Point point) {

@@ -155,11 +155,23 @@ class Card {
       const span = `in the last ${time(latest.seconds)}`;
       facts.push(
         [`used ${span}`, percent(latest.permits / pool.permits)],
-        [`requests ${span}`, number(latest.requests)],
+        [`asked ${span}`, number(latest.requests)],
         ['wait p50', time(latest.waitP50Seconds)],
         ['wait p99', time(latest.waitP99Seconds)],
         [`refused ${span}`, counts(latest.refused, 'none')],
         [`left ${span}`, number(latest.left)],
+      );
+    }
+    const upstream = pool.upstream;
+    if (upstream !== null) {
+      const span = `in the last ${time(upstream.seconds)}`;
+      facts.push(
+        ['hold, mean', upstream.meanHoldSeconds === null ? '–' : time(upstream.meanHoldSeconds)],
+        [`failed ${span}`, counts(upstream.failed, 'none')],
+      );
+    }
+    if (latest !== null) {
+      facts.push(
         ['fairness, last minute', pool.fairness === null ? '–' : number(pool.fairness, 2)],
       );
     }

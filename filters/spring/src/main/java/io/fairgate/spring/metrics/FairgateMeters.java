@@ -16,7 +16,9 @@ import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.DoubleAdder;
 import java.util.function.IntSupplier;
@@ -224,6 +226,28 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
 
     DoubleAdder endedPermitSeconds(Tags poolAndTenant) {
         return permitSeconds.computeIfAbsent(poolAndTenant, t -> new DoubleAdder());
+    }
+
+    /** What has happened behind a pool. Takes time in proportion to the number of all meters. */
+    public UpstreamTotals upstreamTotals(String pool) {
+        Tag ofPool = Tag.of("pool", pool);
+        long holds = 0;
+        double seconds = 0;
+        Map<String, Long> failures = new HashMap<>();
+        for (Map.Entry<Row, io.micrometer.core.instrument.Meter> each : meters.entrySet()) {
+            Row row = each.getKey();
+            if (row.tags().stream().noneMatch(ofPool::equals)) {
+                continue;
+            }
+            if (each.getValue() instanceof Timer timer && row.meter() == Meter.HOLD) {
+                holds += timer.count();
+                seconds += timer.totalTime(TimeUnit.SECONDS);
+            } else if (each.getValue() instanceof Counter counter && row.meter() == Meter.FAILURES) {
+                String reason = Objects.requireNonNull(counter.getId().getTag("reason"));
+                failures.merge(reason, Math.round(counter.count()), Long::sum);
+            }
+        }
+        return new UpstreamTotals(holds, seconds, failures);
     }
 
     static Tags poolAndTenant(String pool, String tenant) {

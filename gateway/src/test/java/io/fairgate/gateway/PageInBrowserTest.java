@@ -267,6 +267,10 @@ class PageInBrowserTest {
                 browser.chromium(
                         "Emulation.setDeviceMetricsOverride",
                         Map.of("width", width, "height", 900, "deviceScaleFactor", 1, "mobile", width < 400));
+                assertThat(browser.run("return document.documentElement.scrollWidth")
+                                .asInt())
+                        .as("width of the page, only tables may be wider")
+                        .isLessThanOrEqualTo(width);
                 JsonNode violations =
                         browser.run("return axe.run().then(r => r.violations.map(v => v.id + ': ' + v.nodes.map(n =>"
                                 + " n.html + n.failureSummary).join('; ')))");

@@ -6,7 +6,7 @@ import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.admission.TenantAccess.Caller;
-import io.fairgate.spring.exchange.ClientConnection;
+import io.fairgate.spring.exchange.OriginalRequest;
 import io.fairgate.spring.metrics.FairgateMeters;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.proxy.OriginalRequests;
@@ -180,8 +180,9 @@ public record LeaseAuditLog(FairgateMeters meters, RecordLog log, PolicyHolder p
             record.put("tenant", owner.value());
         }
         if (call != null) {
-            record.put("client", OriginalRequests.of(call.exchange(), policy).clientText());
-            String peer = ClientConnection.peerText(call.exchange());
+            OriginalRequest original = OriginalRequests.of(call.exchange(), policy);
+            record.put("client", original.clientText());
+            String peer = original.peerText();
             if (peer != null) {
                 record.put("peer", peer);
             }

@@ -2,8 +2,8 @@ package io.fairgate.spring.admission;
 
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
-import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.OriginalRequest;
 import io.fairgate.spring.exchange.RequestTraces;
 import io.fairgate.spring.exchange.RequestTraces.Ids;
 import io.fairgate.spring.policy.PolicyHolder;
@@ -77,8 +77,9 @@ record AccessLog(
         Map<String, Object> entry = new LinkedHashMap<>();
         entry.put("at", at);
         put(entry, "tenant", Exchanges.tenant(exchange), tenant -> tenant.id().value());
-        entry.put("client", OriginalRequests.of(exchange, policy).clientText());
-        put(entry, "peer", ClientConnection.peerText(exchange), peer -> peer);
+        OriginalRequest original = OriginalRequests.of(exchange, policy);
+        entry.put("client", original.clientText());
+        put(entry, "peer", original.peerText(), peer -> peer);
         put(entry, "route", exchange.<Route>getAttribute(GATEWAY_ROUTE_ATTR), Route::getId);
         put(entry, "pool", Exchanges.pool(exchange), pool -> pool);
         List<Object> instances = Exchanges.instances(exchange);

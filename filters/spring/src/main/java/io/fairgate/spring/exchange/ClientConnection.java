@@ -5,7 +5,6 @@ import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.AttributeKey;
-import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -99,12 +98,6 @@ public final class ClientConnection {
     /** Has a connection count as one from this address, which a load balancer has named in place of its own. */
     public static void setPeer(Channel connection, InetSocketAddress address) {
         connection.attr(PEER).set(address);
-    }
-
-    /** The same as text; null if it is not known. */
-    public static @Nullable String peerText(ServerWebExchange exchange) {
-        InetAddress peer = peer(exchange);
-        return peer == null ? null : NetUtil.toAddressString(peer);
     }
 
     /** The event loop of the client's connection; null when the request is not served by Reactor Netty. */

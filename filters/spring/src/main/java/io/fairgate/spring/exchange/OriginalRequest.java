@@ -23,4 +23,10 @@ public record OriginalRequest(@Nullable InetAddress client, List<String> way, St
     public String clientText() {
         return way.get(0);
     }
+
+    /** The address of the gateway's connection as text; null if it is not known. */
+    public @Nullable String peerText() {
+        String peer = way.get(way.size() - 1);
+        return peer.equals(UNKNOWN) ? null : peer;
+    }
 }

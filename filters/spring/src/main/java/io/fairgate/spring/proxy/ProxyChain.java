@@ -37,6 +37,9 @@ final class ProxyChain {
 
     /** The addresses as text, that of the client first. */
     List<String> texts() {
+        if (texts.size() == 1) {
+            return List.of(texts.get(0));
+        }
         List<String> clientFirst = new ArrayList<>(texts);
         Collections.reverse(clientFirst);
         return Collections.unmodifiableList(clientFirst);

@@ -4,8 +4,8 @@ import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.G
 
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.policy.TenantPolicy;
-import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.OriginalRequest;
 import io.fairgate.spring.exchange.RequestTraces.Ids;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.proxy.OriginalRequests;
@@ -77,10 +77,11 @@ public record Decisions(
 
     public Origin origin(ServerWebExchange exchange) {
         Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
+        OriginalRequest original = OriginalRequests.of(exchange, policy);
         return new Origin(
                 Exchanges.tenant(exchange),
-                OriginalRequests.of(exchange, policy).clientText(),
-                ClientConnection.peerText(exchange),
+                original.clientText(),
+                original.peerText(),
                 route == null ? null : route.getId(),
                 Exchanges.pool(exchange),
                 Exchanges.requestClass(exchange),

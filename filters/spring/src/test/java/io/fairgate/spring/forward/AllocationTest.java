@@ -133,7 +133,7 @@ class AllocationTest {
         "direct, ADMITTED, 20500",
         "filter-chain, ADMITTED, 66000",
         "direct, WITHOUT_A_KNOWN_TENANT, 8900",
-        "direct, ABOVE_ITS_QUOTA, 11000",
+        "direct, ABOVE_ITS_QUOTA, 10700",
         "direct, TO_A_FULL_QUEUE, 11100",
     })
     void a_request_takes_no_more_memory_than_was_reached(String forwarding, Sent sent, long most) throws IOException {

@@ -114,6 +114,23 @@ class CommandLineTest {
                                 .startsWith(file + ":17: routes[0].filters: warning: no FairShare, so these requests"));
     }
 
+    /** The first word decides which command is built; its help names it. */
+    @Test
+    void every_command_that_help_lists_has_that_name(CapturedOutput output) {
+        Fairgate.run("--help");
+        List<String> names = output.getOut()
+                .lines()
+                .dropWhile(line -> !line.equals("Commands:"))
+                .filter(line -> line.matches("  [a-z].*"))
+                .map(line -> line.strip().split(" ", 2)[0])
+                .toList();
+        assertThat(names).hasSize(15).contains("serve", "throttle", "start-cache");
+        for (String name : names) {
+            assertThat(Fairgate.run(name, "--help")).isZero();
+            assertThat(output.getOut()).contains("Usage: fairgate " + name + " ");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             --spring.data.redis.timeout=1s            | timeout: unknown setting

@@ -167,7 +167,7 @@ class LeaseApiTest {
         Answer unknown = A.acquire("n4", "nowhere", "{}");
         assertProblem(unknown, 404, "unknown-pool");
         assertThat(unknown.json("detail")).contains("no pool \"nowhere\"");
-        assertThat(A.acquire("n6", "n".repeat(65), "{}").json("detail")).contains("no pool the given name");
+        assertThat(A.acquire("n6", "n".repeat(65), "{}").json("detail")).contains("no pool with this name");
         assertProblem(A.acquireAll("n5", "{\"pools\":{\"pool\":1,\"nowhere\":1}}"), 404, "unknown-pool");
         assertThat(A.acquire("n1", "pool", "{}").status())
                 .as("nothing is left of a call for too many permits")

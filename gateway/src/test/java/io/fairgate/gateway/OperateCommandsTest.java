@@ -189,6 +189,22 @@ class OperateCommandsTest {
         assertThat(output.getErr()).contains("pool: the lease was lost, so the command was ended");
     }
 
+    /** That is no mistake of the caller: it may ask again. */
+    @Test
+    void a_lease_that_an_operator_ends_while_it_waits_may_be_asked_for_again() {
+        LeasingTenant a = new LeasingTenant(both.gateway(), "a");
+        String held = a.acquire("holder", "pool", "{}").json("id");
+        CompletableFuture<Integer> exit =
+                CompletableFuture.supplyAsync(() -> run("lease", "--pool=pool", "--tenant=b", "true"));
+        both.gateway().awaitWaiting("pool", 1);
+        String waiting = Answer.to(both.gateway().managementUrl("/actuator/leases?tenant=b"))
+                .body()
+                .replaceFirst("(?s).*\"id\":\"([0-9a-f]{32})\".*", "$1");
+        assertThat(run("leases", "--end", waiting)).isZero();
+        assertThat(exit.join()).isEqualTo(75);
+        a.release(held);
+    }
+
     @Test
     void lease_says_why_it_runs_nothing(CapturedOutput output) {
         assertThat(Fairgate.run("lease", "--gateway", both.upstream().url(), "--pool=pool", "--tenant=a", "true"))

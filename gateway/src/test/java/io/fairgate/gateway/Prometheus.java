@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -44,6 +45,7 @@ final class Prometheus implements AutoCloseable {
                         "--config.file=" + settings,
                         "--storage.tsdb.path=" + folder.resolve("data"),
                         "--web.listen-address=127.0.0.1:" + port,
+                        "--enable-feature=exemplar-storage",
                         "--log.level=warn")
                 .inheritIO()
                 .start();
@@ -66,6 +68,18 @@ final class Prometheus implements AutoCloseable {
                 .map(series -> Double.parseDouble(series.path("value").path(1).asString()))
                 .filter(value -> !value.isNaN())
                 .toList();
+    }
+
+    /** The traces that the series of the query name in the last minute. */
+    Set<String> traces(String query) {
+        long now = Instant.now().getEpochSecond();
+        String selected = "query_exemplars?query=%s&start=%d&end=%d"
+                .formatted(URLEncoder.encode(query, StandardCharsets.UTF_8), now - 60, now + 1);
+        return api(selected)
+                .valueStream()
+                .flatMap(series -> series.path("exemplars").valueStream())
+                .map(exemplar -> exemplar.path("labels").path("trace_id").asString())
+                .collect(Collectors.toSet());
     }
 
     /** The names of the alerts that wait or fire. */

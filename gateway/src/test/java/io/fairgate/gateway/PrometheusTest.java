@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -39,22 +40,28 @@ class PrometheusTest {
 
     private volatile boolean isRunning = true;
     private RedisProcess redis;
+    private TraceCollector collector;
 
-    @AfterEach
-    void stop() {
-        if (redis != null) {
-            redis.close();
-        }
+    @BeforeEach
+    void startServers() throws IOException {
+        redis = new RedisProcess();
+        collector = new TraceCollector();
     }
 
-    /** With pools and leases in Redis, because the dashboard shows those as well. */
-    private void start() throws IOException {
-        redis = new RedisProcess();
+    @AfterEach
+    void stopServers() {
+        redis.close();
+        collector.close();
+    }
+
+    /** With pools and leases in Redis, because the dashboard shows those as well, and with traces. */
+    private void start() {
         both.start(
                 policy(),
                 "--fairgate.backend=redis",
                 "--spring.data.redis.port=" + redis.port(),
                 LeasingTenant.ON,
+                "--fairgate.tracing.endpoint=" + collector.endpoint(),
                 "--fairgate.leases.port=0");
         ScriptedUpstream.Script slow = exchange -> {
             Thread.sleep(20);
@@ -175,6 +182,10 @@ class PrometheusTest {
                     .isBetween(0.5, 1.0);
             assertThat(prometheus.ask("job_pool:fairgate_fairness:jain5m").get(0))
                     .isBetween(0.5, 1.0);
+            assertThat(prometheus.traces("fairgate_hold_seconds_bucket"))
+                    .as("traces of the latest minute")
+                    .isNotEmpty()
+                    .allMatch(trace -> trace.matches("[0-9a-f]{32}"));
             isRunning = false;
             clients.forEach(CompletableFuture::join);
         } finally {

@@ -176,6 +176,12 @@ class ThrottleInServeTest {
         leases.release(leases.acquire("later", "pool", "{}").json("id"));
         RunningGateway.eventually(() -> assertThat(output.getOut())
                 .contains("\"event\":\"lease-granted\"", "\"tenant\":\"a\",\"holder\":\"throttle\""));
+        MetricsPage page = MetricsPage.of(gateway);
+        String[] tags = {"pool", "pool", "tenant", "a"};
+        assertThat(page.value("fairgate_leases_granted_total", tags)).isEqualTo(3);
+        assertThat(page.value("fairgate_leases_ended_total", "pool", "pool", "tenant", "a", "how", "released"))
+                .as("also the one that was given back before its peer ended")
+                .isEqualTo(3);
     }
 
     @Test

@@ -82,7 +82,7 @@ class TokenTest {
                         header: X-Token
                         issuer: https://login.test/
                         audience: fairgate
-                        jwks: %s/broken
+                        jwks: %s/broken?token=secret
                         forward: false
                   plans: { plan: {} }
                   members: { a: { plan: plan }, b: { plan: plan } }

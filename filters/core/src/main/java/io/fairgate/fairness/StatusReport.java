@@ -83,12 +83,31 @@ final class StatusReport {
         return new PoolStatus(
                 walks.permits,
                 walks.pool.inFlight,
-                walks.permits - walks.pool.inFlight - walks.inSlots,
+                (int) free(),
                 walks.pool.waiting,
                 collecting == null ? 0 : collecting.permits(),
                 Duration.ofNanos(walks.top.gain.nanos()),
                 tenants.stream().map(this::tenant).toList(),
                 groups.stream().map(this::group).toList());
+    }
+
+    /**
+     * What no request holds, by the sum that decides about grants, and not as the rest of what tenants hold: so a difference shows. That
+     * sum has permits that are reserved and that nothing holds, which are free as well.
+     */
+    private long free() {
+        long reservedAndFree = occupied(walks.top) - walks.pool.inFlight;
+        return walks.permits - walks.inSlots - walks.top.occupied + reservedAndFree;
+    }
+
+    /** What the nodes of a group hold or keep reserved, counted anew from their own accounts. */
+    private static long occupied(SchedulingGroup group) {
+        long sum = 0;
+        for (SchedulingNode node : group.all) {
+            long used = node.children == null ? node.inFlight : occupied(node.children);
+            sum += Math.max(used, node.settings.reserved());
+        }
+        return sum;
     }
 
     /** The permits that a tenant is entitled to. */

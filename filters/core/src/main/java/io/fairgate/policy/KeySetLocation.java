@@ -36,6 +36,12 @@ public record KeySetLocation(String location, Duration refresh) {
         return hasScheme(location, "https") || hasScheme(location, "http");
     }
 
+    /** The location without the query of a URL, which may be a secret: for logs and meters. */
+    public String name() {
+        int query = isRemote() ? location.indexOf('?') : -1;
+        return query < 0 ? location : location.substring(0, query);
+    }
+
     private static boolean hasScheme(String text, String scheme) {
         return text.toLowerCase(Locale.ROOT).startsWith(scheme + "://");
     }

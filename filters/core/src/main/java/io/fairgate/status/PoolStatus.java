@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param permits the size of the pool
  * @param inFlight permits held; above {@code permits} only after the pool has shrunk
- * @param free permits that nothing holds, for all that the pool knows; below zero only after the pool has shrunk
+ * @param free permits that nothing holds, by the sum that decides about grants; below zero only after the pool has shrunk
  * @param waiting requests that wait
  * @param collecting the size, in permits, of the request for which the pool collects free permits; 0 when it collects for
  *     none. Collections within a group or a tenant do not count
@@ -34,8 +34,8 @@ public record PoolStatus(
     }
 
     /**
-     * The permits of all tenants, and the free ones. It is {@link #permits}, always: the tenants' accounts and the count of free permits
-     * are kept apart, so anything else means that a permit was lost or is there twice.
+     * The permits of all tenants, and the free ones. It is {@link #permits}, always. The accounts of tenants, the sum by which grants are decided,
+     * and the permits of the fast path are kept apart. If they disagree, more or fewer permits can be granted than the pool has.
      */
     public int accounted() {
         return free + tenants.stream().mapToInt(TenantStatus::inFlight).sum();

@@ -584,7 +584,21 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void all_permits_are_accounted_for_unless_one_comes_back_too_rarely_or_too_often() {
+    void all_permits_are_accounted_for_also_those_that_are_reserved() {
+        TestPool reserving = new TestPool(
+                10,
+                TenantShares.EQUAL
+                        .withMember(TenantId.of("idle"), ShareSettings.EQUAL.withGuaranteed(3, 3))
+                        .withMember(TenantId.of("half"), ShareSettings.EQUAL.withGuaranteed(2, 2)));
+        reserving.hold("half", 1);
+        reserving.hold("other", 4);
+        PoolStatus status = reserving.scheduler.present(reserving.now());
+        assertThat(status.accounted()).isEqualTo(10);
+        assertThat(status.free()).isEqualTo(5);
+    }
+
+    @Test
+    void a_permit_that_comes_back_too_rarely_or_too_often_is_not_accounted_for() {
         pool.hold("a", 4);
         TestRequest large = pool.ask("b", 8);
         assertAccounted(10, 6);

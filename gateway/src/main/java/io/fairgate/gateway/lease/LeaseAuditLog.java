@@ -79,6 +79,7 @@ public record LeaseAuditLog(FairgateMeters meters, RecordLog log, PolicyHolder p
     }
 
     void gaveBack(LeaseStatus lease, LeaseStatus.Held permits) {
+        meters.leaseEnded(permits.pool(), lease.tenant(), "released");
         Map<String, Object> record = record("lease-released", lease);
         putHeld(record, List.of(permits));
         record.put("held", seconds(permits.heldNanos()));

@@ -22,7 +22,7 @@ record LeaseExceptionHandler(TenantAccess access) implements WebExceptionHandler
             return problem.answer(exchange);
         }
         if (failure instanceof PermitRefusedException refused && refused.reason() == RefusalReason.TOO_LARGE) {
-            return LeaseProblems.NEVER_FITS.answer(exchange);
+            return LeaseProblems.neverFits(refused.pool()).answer(exchange);
         }
         // The same error comes back when the gateway does not handle it; any other comes from writing the answer.
         return access.handle(exchange, failure)

@@ -19,9 +19,6 @@ final class LeaseProblems {
 
     static final HttpProblem BODY_TOO_SLOW = new HttpProblem(408, "body-too-slow", "The body did not arrive in time.");
 
-    static final HttpProblem NEVER_FITS =
-            new HttpProblem(409, "never-fits", "The tenant can never hold so many permits at the same time.");
-
     static final HttpProblem ENDED =
             new HttpProblem(409, "lease-ended", "The lease of this key was released or has expired: use a new key.");
 
@@ -54,8 +51,15 @@ final class LeaseProblems {
 
     /** @param name as the caller has written it */
     static HttpProblem unknownPool(String name) {
-        String shown = name.length() <= LONGEST_NAME ? "\"%s\"".formatted(name) : "the given name";
-        return new HttpProblem(404, "unknown-pool", "The policy has no pool %s.".formatted(shown));
+        String shown = name.length() <= LONGEST_NAME ? "pool \"%s\"".formatted(name) : "pool with this name";
+        return new HttpProblem(404, "unknown-pool", "The policy has no %s.".formatted(shown));
+    }
+
+    static HttpProblem neverFits(String pool) {
+        return new HttpProblem(
+                409,
+                "never-fits",
+                "The tenant can never hold so many permits of the pool \"%s\" at the same time.".formatted(pool));
     }
 
     static HttpProblem neverFits(String pool, int asked, int permits) {

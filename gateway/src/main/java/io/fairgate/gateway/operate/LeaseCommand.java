@@ -14,6 +14,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -50,6 +51,8 @@ public final class LeaseCommand implements Callable<Integer> {
     static final int MISTAKE = 64;
 
     static final int LOST = 76;
+
+    private static final Set<String> MISTAKES = Set.of("unknown-pool", "never-fits", "bad-request");
 
     private static final String KEY = "FAIRGATE_API_KEY";
     private static final Duration ANSWERS_WITHIN = Duration.ofSeconds(10);
@@ -134,7 +137,8 @@ public final class LeaseCommand implements Callable<Integer> {
         } catch (LeaseException e) {
             return fail(
                     isMistake(e) ? MISTAKE : NO_PERMITS,
-                    "%s: no permits of %s: %s: %s".formatted(gateway, pool, e.reason(), e.detail()));
+                    "%s: no permits of %s: %s: %s"
+                            .formatted(gateway, pool, Table.text(e.reason()), Table.text(e.detail())));
         } catch (LeasedCommand.NotStartedException e) {
             return fail(127, String.valueOf(e.getMessage()));
         } catch (LeasedCommand.LostException e) {
@@ -142,9 +146,10 @@ public final class LeaseCommand implements Callable<Integer> {
         }
     }
 
-    /** Whether the same call cannot succeed later. A quota (429) and a call that came too slowly (408) can. */
+    /** Whether the gateway says that the same call cannot succeed later. Other refusals, and those of a proxy, may be over soon. */
     private static boolean isMistake(LeaseException e) {
-        return e.status() >= 400 && e.status() < 500 && e.status() != 429 && e.status() != 408;
+        boolean isOfGateway = !e.reason().startsWith("http-");
+        return MISTAKES.contains(e.reason()) || (isOfGateway && (e.status() == 401 || e.status() == 403));
     }
 
     /** The client repeats its calls for as long as it may wait, so a wrong URL would show only then. */

@@ -136,16 +136,21 @@ final class PageStates {
 
     /** From the first to the last point of the latest minute. */
     private static @Nullable UpstreamUse upstream(List<Point> points) {
-        int last = points.size() - 1;
-        int first = Math.max(0, last - (int) MINUTE.toSeconds());
-        if (first >= last) {
+        if (points.size() < 2) {
             return null;
         }
-        UpstreamTotals now = points.get(last).upstream();
-        UpstreamTotals before = points.get(first).upstream();
+        Point last = points.get(points.size() - 1);
+        Point first = points.stream()
+                .filter(point ->
+                        last.nanos() - point.nanos() <= MINUTE.plus(EVERY).toNanos())
+                .findFirst()
+                .orElse(last);
+        UpstreamTotals now = last.upstream();
+        UpstreamTotals before = first.upstream();
+        long holds = now.holds() - before.holds();
         return new UpstreamUse(
-                last - first,
-                now.holds() <= before.holds() ? null : rounded(now.meanHoldSecondsSince(before)),
+                rounded((last.nanos() - first.nanos()) / 1e9),
+                holds <= 0 ? null : rounded((now.holdSeconds() - before.holdSeconds()) / holds),
                 now.failuresSince(before));
     }
 

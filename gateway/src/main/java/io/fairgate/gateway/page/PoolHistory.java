@@ -28,14 +28,12 @@ final class PoolHistory implements DisposableBean {
     private final Map<String, Deque<Point>> byPool = new ConcurrentHashMap<>();
     private final Disposable noting;
 
-    /** A pool at one second. */
-    record Point(int inFlight, int waiting, UpstreamTotals upstream) {
-
-        /** The backend of the pool could not be reached. */
-        static Point lost(UpstreamTotals upstream) {
-            return new Point(-1, -1, upstream);
-        }
-    }
+    /**
+     * A pool at one moment. Without its backend, its permits and requests are -1.
+     *
+     * @param nanos when that was, on the clock of {@link System#nanoTime}
+     */
+    record Point(long nanos, int inFlight, int waiting, UpstreamTotals upstream) {}
 
     PoolHistory(PermitPools pools, FairgateMeters meters, Scheduler time) {
         this.pools = pools;
@@ -54,9 +52,10 @@ final class PoolHistory implements DisposableBean {
     }
 
     private Mono<Point> note(PermitPool pool, UpstreamTotals upstream) {
+        long now = System.nanoTime();
         return pool.totals()
-                .map(totals -> new Point(totals.inFlight(), totals.waiting(), upstream))
-                .onErrorReturn(PoolUnavailableException.class, Point.lost(upstream))
+                .map(totals -> new Point(now, totals.inFlight(), totals.waiting(), upstream))
+                .onErrorReturn(PoolUnavailableException.class, new Point(now, -1, -1, upstream))
                 .doOnNext(point -> add(pool.name(), point));
     }
 

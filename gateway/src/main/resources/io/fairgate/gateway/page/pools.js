@@ -166,7 +166,7 @@ class Card {
     if (upstream !== null) {
       const span = `in the last ${time(upstream.seconds)}`;
       facts.push(
-        ['hold, mean', upstream.meanHoldSeconds === null ? '–' : time(upstream.meanHoldSeconds)],
+        [`hold, mean ${span}`, upstream.meanHoldSeconds === null ? '–' : time(upstream.meanHoldSeconds)],
         [`failed ${span}`, counts(upstream.failed, 'none')],
       );
     }

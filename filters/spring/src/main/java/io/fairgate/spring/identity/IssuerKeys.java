@@ -133,7 +133,7 @@ final class IssuerKeys {
         keys = new Keys(set, now() + refresh - jitter);
         count.accept(true);
         if (first || failing) {
-            log.info("Keys of {}: {}", location.location(), set.size());
+            log.info("Keys of {}: {}", location.name(), set.size());
         }
         failing = false;
     }
@@ -144,7 +144,7 @@ final class IssuerKeys {
             failing = true;
             log.warn(
                     "The keys of {} cannot be fetched: {}; {}.",
-                    location.location(),
+                    location.name(),
                     failure.toString(),
                     keys == null ? "tokens that need them are refused" : "the old ones stay in use");
         }

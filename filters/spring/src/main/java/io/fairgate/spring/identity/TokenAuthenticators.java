@@ -33,7 +33,7 @@ final class TokenAuthenticators implements Authenticator.Tokens {
         return keys.computeIfAbsent(
                 location,
                 where -> new IssuerKeys(
-                        where, KeySetFetch.of(where, time), ok -> fetched.accept(where.location(), ok), time));
+                        where, KeySetFetch.of(where, time), ok -> fetched.accept(where.name(), ok), time));
     }
 
     /** An operator who removes an issuer and adds it again gets its present keys. */

@@ -16,9 +16,7 @@ import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.DoubleAdder;
 import java.util.function.IntSupplier;
@@ -51,6 +49,8 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
     private final Map<Row, io.micrometer.core.instrument.Meter> meters = new ConcurrentHashMap<>();
 
     private final Map<Tags, DoubleAdder> permitSeconds = new ConcurrentHashMap<>();
+    /** By the name of the pool. */
+    private final Map<String, UpstreamCounts> upstream = new ConcurrentHashMap<>();
 
     /** What was found there, by pool and tenant tag. Replaced by an empty map whenever meters have been removed. */
     private volatile Map<String, Map<String, TenantMeters>> found = new ConcurrentHashMap<>();
@@ -100,6 +100,7 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
     /** Removes the meters of the last requests of the pool, which were counted after the change of the policy. */
     @Override
     public void gone(String pool) {
+        upstream.remove(pool);
         removeAll("pool", pool);
     }
 
@@ -145,7 +146,7 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
         return removals.get();
     }
 
-    /** @param keys the URL or the file of the keys */
+    /** @param keys the URL or the file of the keys, without secrets */
     public void keySetFetched(String keys, boolean ok) {
         count(Meter.KEY_SET_FETCHES, Tags.of("keys", keys, "result", ok ? "success" : "failure"));
     }
@@ -192,6 +193,9 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
     @Override
     public void failed(@Nullable String pool, @Nullable TenantPolicy tenant, String reason) {
         of(pool == null ? NO_POOL : pool, tenant == null ? null : tenant.id()).failed(reason);
+        if (pool != null) {
+            upstream(pool).failed(reason);
+        }
     }
 
     private void count(Meter meter, Tags tags) {
@@ -228,26 +232,13 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
         return permitSeconds.computeIfAbsent(poolAndTenant, t -> new DoubleAdder());
     }
 
-    /** What has happened behind a pool. Takes time in proportion to the number of all meters. */
+    /** What has happened behind a pool. */
     public UpstreamTotals upstreamTotals(String pool) {
-        Tag ofPool = Tag.of("pool", pool);
-        long holds = 0;
-        double seconds = 0;
-        Map<String, Long> failures = new HashMap<>();
-        for (Map.Entry<Row, io.micrometer.core.instrument.Meter> each : meters.entrySet()) {
-            Row row = each.getKey();
-            if (row.tags().stream().noneMatch(ofPool::equals)) {
-                continue;
-            }
-            if (each.getValue() instanceof Timer timer && row.meter() == Meter.HOLD) {
-                holds += timer.count();
-                seconds += timer.totalTime(TimeUnit.SECONDS);
-            } else if (each.getValue() instanceof Counter counter && row.meter() == Meter.FAILURES) {
-                String reason = Objects.requireNonNull(counter.getId().getTag("reason"));
-                failures.merge(reason, Math.round(counter.count()), Long::sum);
-            }
-        }
-        return new UpstreamTotals(holds, seconds, failures);
+        return upstream(pool).totals();
+    }
+
+    private UpstreamCounts upstream(String pool) {
+        return upstream.computeIfAbsent(pool, p -> new UpstreamCounts());
     }
 
     static Tags poolAndTenant(String pool, String tenant) {
@@ -260,7 +251,7 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
 
     @Override
     public PoolListener listenTo(String pool) {
-        return new PoolMeters(pool, this, policy);
+        return new PoolMeters(pool, this, policy, upstream(pool));
     }
 
     /** The meters for an event of the tenant that happens now. */

@@ -6,7 +6,8 @@ import io.fairgate.permit.RefusalReason;
 import io.fairgate.spring.policy.PolicyHolder;
 
 /** Counts and times the events of one pool. */
-record PoolMeters(String pool, FairgateMeters meters, PolicyHolder policy) implements PoolListener {
+record PoolMeters(String pool, FairgateMeters meters, PolicyHolder policy, UpstreamCounts upstream)
+        implements PoolListener {
 
     @Override
     public void granted(PoolRequest request, long waitedNanos) {
@@ -37,5 +38,6 @@ record PoolMeters(String pool, FairgateMeters meters, PolicyHolder policy) imple
         double seconds = request.permits() * (heldNanos / 1e9);
         meters.of(pool, request.tenant()).held(heldNanos, seconds);
         meters.series().used(request.tenant(), seconds);
+        upstream.held(heldNanos);
     }
 }

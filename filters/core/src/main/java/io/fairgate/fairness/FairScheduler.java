@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FairScheduler {
 
-    private final HierarchyWalks walks;
+    final HierarchyWalks walks;
     private final Hierarchy hierarchy;
     private final NextRequest next;
 

@@ -612,6 +612,10 @@ class SchedulerHardCasesTest {
         assertAccounted(9, 5);
         pool.scheduler.moveFromSlots(2);
         assertAccounted(11, 7);
+        pool.scheduler.moveToSlots(1);
+
+        pool.scheduler.walks.top.occupied += 3;
+        assertAccounted(7, 3);
     }
 
     private void assertAccounted(int permits, int free) {

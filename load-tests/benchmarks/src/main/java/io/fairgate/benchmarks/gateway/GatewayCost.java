@@ -41,16 +41,24 @@ public final class GatewayCost {
             "The route has `FairShare`, and each tenant has two quotas: units per second, and units per day.",
             new FairgatePolicy(TENANTS, QUOTAS, ENOUGH_PERMITS, "FairShare=pool"));
 
+    static final Peer ON_REDIS = Peers.fairgateOnRedis(
+            "fg-redis",
+            "Fairgate full, through Redis",
+            "The same with pools and quotas in Redis, which several gateways could share. Redis is on the same machine.",
+            new FairgatePolicy(TENANTS, QUOTAS, ENOUGH_PERMITS, "FairShare=pool"));
+    static final Peer REDIS_LIMITER = Peers.redisLimiter(
+            "`RequestRateLimiter` for each tenant, with limits that are never reached. Redis is on the same machine.",
+            ENOUGH);
+
     static final List<Peer> PEERS = List.of(
             Peers.raw(),
             BASE,
-            Peers.redisLimiter(
-                    "`RequestRateLimiter` for each tenant, with limits that are never reached. Redis is on the same machine.",
-                    ENOUGH),
+            REDIS_LIMITER,
             Peers.bulkhead(
                     "A bulkhead of Resilience4j for each tenant, with limits that are never reached.", ENOUGH_PERMITS),
             PLAIN,
-            FULL);
+            FULL,
+            ON_REDIS);
 
     /**
      * One measurement.

@@ -18,6 +18,11 @@ record GatewayCostReport(String machine, Schedule schedule, Samples<CostSample> 
     private static final double WANTED = 0.8;
 
     private static final double LATER = 0.65;
+    /** Of the processor time of the same gateway without Redis. */
+    private static final double MOST_THROUGH_REDIS = 1.05;
+    /** Of the processor time of Fairgate through Redis. */
+    private static final double LEAST_OF_LIMITER = 1.5;
+
     private static final double WANTED_KILOBYTES = 28;
     private static final double LATER_KILOBYTES = 22;
 
@@ -82,7 +87,8 @@ record GatewayCostReport(String machine, Schedule schedule, Samples<CostSample> 
         return samples.peers().stream()
                 .filter(Peer::needsRedis)
                 .map(peer -> Formats.number(
-                        "Redis itself used another %s for each request.\n",
+                        "Redis itself used another %2$s for each request of *%1$s*.\n",
+                        peer.name(),
                         Formats.time(
                                 samples.spread(peer, CostSample::redisNanos).median())))
                 .collect(Collectors.joining());
@@ -109,7 +115,24 @@ record GatewayCostReport(String machine, Schedule schedule, Samples<CostSample> 
                         full.median() <= LATER)
                 + target(WANTED_KILOBYTES, "", kilobytes)
                 + target(LATER_KILOBYTES, "later: ", kilobytes)
-                + target("Fairgate plain needs less processor time than Fairgate full", plain, plain.median() < 1);
+                + target("Fairgate plain needs less processor time than Fairgate full", plain, plain.median() < 1)
+                + (samples.peers().contains(GatewayCost.ON_REDIS) ? targetsWithRedis() : "");
+    }
+
+    private String targetsWithRedis() {
+        Spread shared = samples.ratios(GatewayCost.ON_REDIS, GatewayCost.FULL, CostSample::nanos);
+        Spread limiter = samples.ratios(GatewayCost.REDIS_LIMITER, GatewayCost.ON_REDIS, CostSample::nanos);
+        return target(
+                        Formats.number(
+                                "Fairgate full through Redis needs at most %.2f of Fairgate full", MOST_THROUGH_REDIS),
+                        shared,
+                        shared.median() <= MOST_THROUGH_REDIS)
+                + target(
+                        Formats.number(
+                                "SCG with the Redis limiter needs at least %.1f of Fairgate full through Redis",
+                                LEAST_OF_LIMITER),
+                        limiter,
+                        limiter.median() >= LEAST_OF_LIMITER);
     }
 
     private static String target(String target, Spread measured, boolean isMet) {

@@ -105,7 +105,31 @@ final class Peers {
 
     /** @param policy the text of the policy for the port of the upstream */
     static Peer fairgate(String id, String name, String setting, IntFunction<String> policy) {
-        Function<Surroundings, List<String>> arguments = surroundings -> List.of(
+        return new Peer(
+                id,
+                name,
+                setting,
+                false,
+                surroundings -> fairgateArguments(id, policy, surroundings, List.of()),
+                FAIRGATE_PORT);
+    }
+
+    /** As one of several gateways that share pools and quotas. */
+    static Peer fairgateOnRedis(String id, String name, String setting, FairgatePolicy policy) {
+        Function<Surroundings, List<String>> arguments = surroundings -> fairgateArguments(
+                id,
+                policy::text,
+                surroundings,
+                List.of(
+                        "--fairgate.backend=redis",
+                        "--spring.data.redis.port="
+                                + port(surroundings.redis().orElseThrow().port())));
+        return new Peer(id, name, setting, true, arguments, FAIRGATE_PORT);
+    }
+
+    private static List<String> fairgateArguments(
+            String id, IntFunction<String> policy, Surroundings surroundings, List<String> options) {
+        List<String> arguments = new ArrayList<>(List.of(
                 "-jar",
                 surroundings.jar().toString(),
                 "serve",
@@ -113,8 +137,9 @@ final class Peers {
                 write(policy, id, surroundings).toString(),
                 "--server.port=0",
                 "--server.address=127.0.0.1",
-                "--management.server.port=0");
-        return new Peer(id, name, setting, false, arguments, FAIRGATE_PORT);
+                "--management.server.port=0"));
+        arguments.addAll(options);
+        return arguments;
     }
 
     private static Path write(IntFunction<String> policy, String id, Surroundings surroundings) {

@@ -66,13 +66,17 @@ class GatewayCostReportTest {
     void every_target_can_be_met_and_missed() {
         String good = report(with(Map.of(
                 GatewayCost.PLAIN, sample(60_000, 20),
-                GatewayCost.FULL, sample(65_000, 22))));
+                GatewayCost.FULL, sample(65_000, 22),
+                GatewayCost.ON_REDIS, sample(68_000, 22),
+                GatewayCost.REDIS_LIMITER, sample(102_000, 60))));
         String bad = report(with(Map.of(
                 GatewayCost.PLAIN, sample(102_000, 20),
-                GatewayCost.FULL, sample(101_000, 28.1))));
+                GatewayCost.FULL, sample(101_000, 28.1),
+                GatewayCost.ON_REDIS, sample(107_000, 28.1),
+                GatewayCost.REDIS_LIMITER, sample(160_000, 60))));
 
-        assertThat(targets(good)).hasSize(6).allMatch(row -> row.endsWith("| yes |"));
-        assertThat(targets(bad)).hasSize(6).allMatch(row -> row.endsWith("| **no** |"));
+        assertThat(targets(good)).hasSize(8).allMatch(row -> row.endsWith("| yes |"));
+        assertThat(targets(bad)).hasSize(8).allMatch(row -> row.endsWith("| **no** |"));
     }
 
     private static List<String> targets(String page) {
@@ -100,8 +104,10 @@ class GatewayCostReportTest {
 
         assertThat(report(samples).replaceAll("\\s+", " "))
                 .contains("left out, because Redis cannot run on this machine: no program for this processor.")
-                .doesNotContain("Redis itself used");
-        assertThat(report(usual())).doesNotContain("left out").contains("Redis itself used another 5000 ns");
+                .doesNotContain("Redis itself used", "through Redis");
+        assertThat(report(usual()))
+                .doesNotContain("left out")
+                .contains("Redis itself used another 5000 ns for each request of *Fairgate full, through Redis*.");
     }
 
     @Test

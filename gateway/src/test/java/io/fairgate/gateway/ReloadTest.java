@@ -10,8 +10,12 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -73,6 +77,27 @@ class ReloadTest {
 
     private CompletableFuture<Answer> future(String path, String tenant) {
         return Answer.future(gateway.url(path), "X-Tenant-Id", tenant);
+    }
+
+    /** Also of a file that only has other comments, as for two gateways that are to have the same file. */
+    @Test
+    void the_hash_of_the_file_in_force_is_a_meter() throws Exception {
+        start(policy());
+        assertThat(hash()).isEqualTo(digits(policy()));
+        String commented = policy() + "# another one\n";
+        assertThat(reload(commented).status()).isEqualTo(200);
+        assertThat(hash()).isEqualTo(digits(commented)).isNotEqualTo(digits(policy()));
+        reload("pools: {");
+        assertThat(hash()).as("a refused file is not in force").isEqualTo(digits(commented));
+    }
+
+    private double hash() {
+        return MetricsPage.of(gateway).value("fairgate_policy_hash");
+    }
+
+    private static double digits(String file) throws NoSuchAlgorithmException {
+        byte[] sha256 = MessageDigest.getInstance("SHA-256").digest(file.getBytes(StandardCharsets.UTF_8));
+        return Long.parseLong(HexFormat.of().formatHex(sha256).substring(0, 12), 16);
     }
 
     private int status(String path, String tenant) {

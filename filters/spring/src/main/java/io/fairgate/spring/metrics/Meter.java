@@ -141,6 +141,10 @@ public enum Meter {
     POLICY_LAST_RELOAD_SUCCESS(
             gauge("fairgate.policy.last.reload.success.timestamp.seconds", "seconds since 1970"),
             "When the policy in force was put in force."),
+    POLICY_HASH(
+            gauge("fairgate.policy.hash", "number"),
+            "The first 12 hexadecimal digits of the SHA-256 of the policy file in force, as a number: gateways with the same number have the"
+                    + " same file. 0 if the policy is in no file."),
     KEY_SET_FETCHES(
             counter("fairgate.keyset.fetches", "fetches", "keys", "result"),
             "Fetches of the keys that verify tokens, by their URL or file; after a failure the old keys stay in use."),

@@ -1,7 +1,10 @@
 package io.fairgate.spring.policyfile;
 
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.metrics.Meter;
 import io.fairgate.spring.settings.FairgateProperties;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -15,6 +18,8 @@ import org.springframework.context.annotation.Import;
 @ConditionalOnBean(Policy.class)
 @Import(ResolverBeans.class)
 public class PolicyFileConfiguration {
+
+    private static final int HASH_DIGITS = 12;
 
     /** Without Spring Cloud Gateway, the policy of a file does not change. */
     @Configuration(proxyBeanMethods = false)
@@ -42,6 +47,17 @@ public class PolicyFileConfiguration {
         @ConditionalOnMissingBean
         PolicyHealth fairgatePolicyHealthIndicator(PolicyReload reload) {
             return new PolicyHealth(reload);
+        }
+
+        @Bean
+        MeterBinder fairgatePolicyHash(PolicyReload reload) {
+            return registry -> Meter.POLICY_HASH.register(
+                    registry, Tags.empty(), () -> hash(reload.latest().sha256()));
+        }
+
+        /** As many digits as a number of Prometheus can have exactly. */
+        private static double hash(String sha256) {
+            return sha256.isEmpty() ? 0 : Long.parseLong(sha256.substring(0, HASH_DIGITS), 16);
         }
 
         @Bean

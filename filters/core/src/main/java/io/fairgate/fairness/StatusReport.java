@@ -29,6 +29,9 @@ final class StatusReport {
     /** The permits that each tenant holds and asks for, as far as caps allow. */
     final Map<TenantId, Double> asked = new HashMap<>();
 
+    /** What tenants and groups hold or keep reserved, as {@link #select} counts it. */
+    private final long occupied;
+
     private final Entitlements entitlements;
     private @Nullable Division division;
 
@@ -38,7 +41,7 @@ final class StatusReport {
             Entitlements entitlements,
             Function<SchedulingGroup, List<SchedulingNode>> selection) {
         this.walks = walks;
-        select(walks.top, selection);
+        occupied = select(walks.top, selection);
         tenants.sort(Comparator.comparingLong(node -> node.ordinal));
         groups.sort(Comparator.comparingLong(node -> node.ordinal));
         for (SchedulingNode tenant : tenants) {
@@ -56,16 +59,24 @@ final class StatusReport {
         return made;
     }
 
-    private void select(SchedulingGroup siblings, Function<SchedulingGroup, List<SchedulingNode>> selection) {
+    /**
+     * Selects nodes, and counts anew, from the accounts of tenants, what the children of a group hold or keep reserved. Of those that
+     * are not selected only the sum is known. Classes keep nothing reserved.
+     */
+    private long select(SchedulingGroup siblings, Function<SchedulingGroup, List<SchedulingNode>> selection) {
         walks.tick(siblings);
+        long occupied = siblings.reserved;
         for (SchedulingNode node : selection.apply(siblings)) {
+            long used = node.inFlight;
             if (node.tenant != null) {
                 tenants.add(node);
             } else {
                 groups.add(node);
-                select(Objects.requireNonNull(node.children), selection);
+                used = select(Objects.requireNonNull(node.children), selection);
             }
+            occupied += Math.max(used, node.settings.reserved()) - node.keeps();
         }
+        return occupied;
     }
 
     /** The permits that a node holds and asks for, as far as its cap and the caps of classes allow. */
@@ -96,18 +107,8 @@ final class StatusReport {
      * sum has permits that are reserved and that nothing holds, which are free as well.
      */
     private long free() {
-        long reservedAndFree = occupied(walks.top) - walks.pool.inFlight;
+        long reservedAndFree = occupied - walks.pool.inFlight;
         return walks.permits - walks.inSlots - walks.top.occupied + reservedAndFree;
-    }
-
-    /** What the nodes of a group hold or keep reserved, counted anew from their own accounts. */
-    private static long occupied(SchedulingGroup group) {
-        long sum = 0;
-        for (SchedulingNode node : group.all) {
-            long used = node.children == null ? node.inFlight : occupied(node.children);
-            sum += Math.max(used, node.settings.reserved());
-        }
-        return sum;
     }
 
     /** The permits that a tenant is entitled to. */

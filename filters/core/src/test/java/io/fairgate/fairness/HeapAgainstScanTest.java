@@ -209,6 +209,8 @@ class HeapAgainstScanTest {
             }
             if (steps % 100 == 0) {
                 assertThat(heap.scheduler.status(now)).isEqualTo(scan.scheduler.status(now));
+                assertThat(heap.scheduler.status(now).accounted()).isEqualTo(heap.scheduler.permits());
+                assertThat(heap.scheduler.present(now).accounted()).isEqualTo(heap.scheduler.permits());
             }
         }
     }

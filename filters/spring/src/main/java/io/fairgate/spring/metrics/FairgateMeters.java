@@ -146,7 +146,11 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
         return removals.get();
     }
 
-    /** @param keys the URL or the file of the keys, without secrets */
+    /**
+     * Counts a fetch of keys that verify tokens.
+     *
+     * @param keys their URL or their file, without secrets
+     */
     public void keySetFetched(String keys, boolean ok) {
         count(Meter.KEY_SET_FETCHES, Tags.of("keys", keys, "result", ok ? "success" : "failure"));
     }

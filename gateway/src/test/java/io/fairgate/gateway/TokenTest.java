@@ -67,7 +67,7 @@ class TokenTest {
     static void start() {
         issuer.on("/jwks", exchange -> exchange.send(ok(published)))
                 .on("/forged", exchange -> exchange.send(ok(TokenIssuer.published(FORGED))))
-                .on("/broken", exchange -> exchange.send("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"));
+                .on("/broken?token=secret", exchange -> exchange.send("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"));
         both.start(
                 """
                 tenants:
@@ -227,7 +227,7 @@ class TokenTest {
     }
 
     @Test
-    void without_keys_a_token_is_neither_valid_nor_invalid() {
+    void without_keys_a_token_is_neither_valid_nor_invalid(CapturedOutput output) {
         Answer answer = both.ask("/x", "X-Token", rs(claims("a")));
         assertThat(answer.status()).isEqualTo(503);
         assertThat(answer.json("reason")).isEqualTo("identity-unavailable");
@@ -236,6 +236,7 @@ class TokenTest {
         assertThat(Answer.to(both.gateway().managementUrl("/actuator/prometheus"))
                         .body())
                 .contains("fairgate_keyset_fetches_total{keys=\"http://127.0.0.1:", "/broken\",result=\"failure\"}");
+        assertThat(output.getAll()).contains("/broken cannot be fetched").doesNotContain("token=secret");
     }
 
     /** The keys for this header are unavailable, so a fetch would be visible in the answer. */

@@ -119,7 +119,8 @@ public enum Meter {
             "Requests received, by the route that they matched; none for those that matched none, or were refused before that."),
     UPSTREAM_RESPONSES(
             counter("fairgate.upstream.responses", "responses", "route", "status"),
-            "Responses of upstreams, by route, and by the class of their status (2xx to 5xx, or other); each attempt counts."),
+            "Responses of upstreams, by route, and by the class of their status (2xx to 5xx, or other); each attempt counts, and no"
+                    + " WebSocket."),
     DECISIONS(
             counter("fairgate.decisions", "requests", "route", "pool", "reason", "enforced"),
             "Refusals and failures by route, and by its pool if the tenant was known, instead of by tenant."),

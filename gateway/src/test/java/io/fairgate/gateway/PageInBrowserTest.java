@@ -208,7 +208,8 @@ class PageInBrowserTest {
     @Test
     void a_selection_and_the_focus_outlive_the_next_numbers() {
         SteadyLoad load = demo();
-        eventually("#all-pools tbody", "noisy", "quiet");
+        RunningGateway.eventually(
+                () -> assertThat(browser.text("tbody tr")).containsPattern("noisy\\s+3\\.0\\s+[0-9.]+"));
         browser.run("""
                 const name = [...document.querySelectorAll('tbody th span')].find(e => e.textContent === 'quiet');
                 getSelection().selectAllChildren(name);
@@ -225,6 +226,39 @@ class PageInBrowserTest {
                         .asString())
                 .isEqualTo("scroll0");
         load.end();
+    }
+
+    /** The row in use is moved, in both directions, and removed, and comes again. */
+    @Test
+    void the_row_in_use_stays_when_the_order_changes_and_when_it_is_gone() {
+        String orders = "['abcd', 'cbad', 'bdac', 'c', 'acd', 'dcb', 'abcd', '']";
+        for (String use : List.of("getSelection().selectAllChildren(b)", "b.focus()")) {
+            JsonNode shown = browser.run("""
+                    return import('/page/rows.js').then(({ Rows }) => {
+                      const rows = new Rows(['name', 'number']);
+                      document.body.append(rows.view);
+                      const show = (order) => rows.show('Rows', [...order].map((key) => (
+                        { key, cells: [{ text: key, press: () => {} }, key.toUpperCase()] })));
+                      show('abc');
+                      const b = rows.rows.get('b').querySelector('button');
+                      %s;
+                      const shown = %s.map((order) => {
+                        show(order);
+                        const isUsed = document.activeElement === b || String(getSelection()) === 'b';
+                        return [...rows.body.children].map((row) => row.textContent).join('') + (isUsed ? '' : ' lost');
+                      });
+                      document.activeElement.blur();
+                      getSelection().removeAllRanges();
+                      show('ca');
+                      shown.push(rows.body.textContent);
+                      show('');
+                      shown.push(String(rows.isEmpty));
+                      return shown.join(' ');
+                    });
+                    """.formatted(use, orders));
+            assertThat(shown.asString())
+                    .isEqualTo("aAbBcCdD cCbBaAdD bBdDaAcC cCb– aAcCdDb– dDcCbB aAbBcCdD b– cCaA true");
+        }
     }
 
     @Test

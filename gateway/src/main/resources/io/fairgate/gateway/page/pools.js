@@ -101,12 +101,11 @@ class Card {
     this.showFacts(pool);
     this.flow.show(pool.inFlightBefore, pool.permits);
     this.queue.show(pool.waitingBefore, 0);
-    const isEmpty = pool.tenants.length === 0;
-    this.nobody.hidden = !isEmpty;
-    this.tenants.view.hidden = isEmpty;
     const span = pool.latest === null ? '' : ` "Used", waits and refusals are of the last ${time(pool.latest.seconds)}.`;
     const more = pool.otherTenants === 0 ? '' : ` ${number(pool.otherTenants)} more are not shown.`;
     this.tenants.show(`Tenants of ${pool.pool}, the worst off first.${span}${more}`, pool.tenants.map((tenant) => row(tenant, () => this.showQuotas(tenant.tenant))));
+    this.nobody.hidden = !this.tenants.isEmpty;
+    this.tenants.view.hidden = this.tenants.isEmpty;
   }
 
   /** What is left now of the quotas of a tenant. */

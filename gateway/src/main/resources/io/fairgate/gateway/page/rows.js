@@ -20,30 +20,70 @@ export class Rows {
     return column < this.texts ? 'text' : null;
   }
 
-  /** Shows rows in this order: `{ key, cells }`, where a cell is a text, or `{ text, mark, press, isMarked }`. */
+  /**
+   * Shows rows in this order: `{ key, cells }`, where a cell is a text, or `{ text, mark, press, isMarked }`.
+   *
+   * A row that is moved or removed loses a selection in it, and the focus. The row that a reader uses stays where it is: the others move
+   * around it, and when it is not among these any more, it stays as the last one, without numbers, until the reader leaves it.
+   */
   show(caption, rows) {
     setText(this.caption, caption);
     this.view.setAttribute('aria-label', caption);
+    const used = this.used();
     const keys = new Set(rows.map((row) => row.key));
+    let gone = null;
     for (const [key, row] of this.rows) {
-      if (!keys.has(key)) {
+      if (keys.has(key)) {
+        continue;
+      }
+      if (row === used) {
+        gone = row;
+      } else {
         row.remove();
         this.rows.delete(key);
       }
     }
+    const wanted = rows.map(({ key, cells }) => this.row(key, cells));
+    if (gone !== null) {
+      [...gone.children].slice(this.texts).forEach((cell) => setText(cell.lastElementChild, '–'));
+      wanted.push(gone);
+    }
+    this.order(wanted, used);
+  }
+
+  get isEmpty() {
+    return this.rows.size === 0;
+  }
+
+  /** The row with the selection, or the focus. */
+  used() {
+    const all = [...this.rows.values()];
+    return all.find((row) => row.contains(getSelection().anchorNode)) ?? all.find((row) => row.contains(document.activeElement));
+  }
+
+  row(key, cells) {
+    let row = this.rows.get(key);
+    if (row === undefined) {
+      row = element('tr', {}, ...cells.map((cell, i) => this.cell(cell, i)));
+      this.rows.set(key, row);
+    }
+    cells.forEach((cell, i) => update(row.children[i], cell));
+    return row;
+  }
+
+  order(wanted, used) {
     let place = this.body.firstElementChild;
-    for (const { key, cells } of rows) {
-      let row = this.rows.get(key);
-      if (row === undefined) {
-        row = element('tr', {}, ...cells.map((cell, i) => this.cell(cell, i)));
-        this.rows.set(key, row);
+    for (const row of wanted) {
+      while (row === used && row !== place) {
+        const other = place;
+        place = other.nextElementSibling;
+        this.body.append(other);
       }
       if (row === place) {
         place = place.nextElementSibling;
       } else {
         this.body.insertBefore(row, place);
       }
-      cells.forEach((cell, i) => update(row.children[i], cell));
     }
   }
 

@@ -94,12 +94,15 @@ public final class DemoCommand implements Callable<Integer> {
         } catch (StartFailedException failed) {
             return 1;
         }
-        String url = "http://127.0.0.1:" + gateway.getEnvironment().getProperty("local.server.port");
+        String url = url(gateway, "local.server.port");
+        String management = url(gateway, "local.management.port");
         out.printf(
                 "The gateway listens on %s.%n"
+                        + "%s/ in a browser shows who holds the permits and who waits.%n"
                         + "The upstream behind it takes 50 ms and gets %d requests at once.%n"
                         + "The quiet tenant sends %d requests at once, the noisy one %d.%n",
-                url, CAPACITY, QUIET_CONNECTIONS, NOISY_CONNECTIONS);
+                url, management, CAPACITY, QUIET_CONNECTIONS, NOISY_CONNECTIONS);
+        out.flush();
         gateway.addApplicationListener((ContextClosedEvent event) -> closed.tryEmitEmpty());
         try {
             measure(url, behindPlain, behindFair, out).print(out);
@@ -115,11 +118,15 @@ public final class DemoCommand implements Callable<Integer> {
                             + "  curl -i -H 'X-Tenant-Id: quiet' %1$s/fair/hello%n"
                             + "  curl -i -H 'X-Tenant-Id: limited' %1$s/fair/hello    # its quota is 3 requests in 10 s%n"
                             + "  curl %2$s/actuator/pools                            # permits in use, by tenant%n%n"
-                            + "%2$s/ in a browser shows who holds the permits and who waits.%n",
-                    url, "http://127.0.0.1:" + gateway.getEnvironment().getProperty("local.management.port"));
+                            + "or %2$s/ in a browser.%n",
+                    url, management);
             out.flush();
         }
         return 0;
+    }
+
+    private static String url(ConfigurableApplicationContext gateway, String port) {
+        return "http://127.0.0.1:" + gateway.getEnvironment().getProperty(port);
     }
 
     private void requirePositive(String option, int seconds) {

@@ -1,5 +1,6 @@
 package io.fairgate.gateway.http;
 
+import io.fairgate.spring.exchange.ClientConnection;
 import io.netty.channel.ChannelException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -84,8 +85,10 @@ public record HttpCall(ServerWebExchange exchange, Map<String, String> parts) {
             response.getHeaders().set("Content-Type", contentType);
         }
         response.getHeaders().setContentLength(body.length);
-        return response.writeWith(
-                Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));
+        return ClientConnection.onLoop(
+                exchange,
+                response.writeWith(
+                        Mono.fromSupplier(() -> response.bufferFactory().wrap(body))));
     }
 
     public Mono<Void> answer(HttpStatus status, String contentType, String body) {
@@ -95,6 +98,6 @@ public record HttpCall(ServerWebExchange exchange, Map<String, String> parts) {
     /** Answers without a body. */
     public Mono<Void> answer(HttpStatus status) {
         exchange.getResponse().setStatusCode(status);
-        return exchange.getResponse().setComplete();
+        return ClientConnection.onLoop(exchange, exchange.getResponse().setComplete());
     }
 }

@@ -3,15 +3,21 @@ package io.fairgate.spring.exchange;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.codec.http2.Http2StreamChannel;
 import io.netty.util.AttributeKey;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.web.server.ServerWebExchange;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
 import reactor.netty.Connection;
 
 /** The connection of the client of an exchange, or its stream over HTTP/2. */
@@ -25,6 +31,47 @@ public final class ClientConnection {
     public static @Nullable Connection of(ServerWebExchange exchange) {
         Object request = ServerHttpRequestDecorator.getNativeRequest(exchange.getRequest());
         return request instanceof Connection connection ? connection : null;
+    }
+
+    /**
+     * The same work, on the event loop of the client's connection. A response in one piece must be written there: Reactor Netty (1.3.8) ends
+     * a request on the thread that notices that all was sent, and beside the event loop, it may then never read the next request.
+     */
+    public static Mono<Void> onLoop(ServerWebExchange exchange, Mono<Void> writing) {
+        Connection connection = of(exchange);
+        EventLoop loop = connection == null ? null : loop(connection.channel());
+        if (loop == null) {
+            return writing;
+        }
+        return new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super Void> writer) {
+                if (loop.inEventLoop()) {
+                    writing.subscribe(writer);
+                } else {
+                    try {
+                        loop.execute(() -> writing.subscribe(writer));
+                    } catch (RejectedExecutionException shutDown) {
+                        Operators.error(writer, shutDown);
+                    }
+                }
+            }
+        };
+    }
+
+    /** Whether a request has come over HTTP/2, as one stream of a connection. */
+    public static boolean isStream(ServerWebExchange exchange) {
+        Connection connection = of(exchange);
+        return connection != null && connection.channel() instanceof Http2StreamChannel;
+    }
+
+    /** Null when the channel has none. */
+    private static @Nullable EventLoop loop(Channel channel) {
+        try {
+            return channel.eventLoop();
+        } catch (IllegalStateException closed) {
+            return null;
+        }
     }
 
     /** Whether the client's connection, or its stream, has ended; false when the request is not served by Reactor Netty. */

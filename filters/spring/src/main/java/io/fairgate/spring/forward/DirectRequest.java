@@ -6,10 +6,12 @@ import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.C
 import io.fairgate.spring.websocket.Handshake;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http2.Http2StreamChannel;
 import java.net.URI;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.support.ServerWebExchangeUtils;
+import org.springframework.http.HttpMethod;
 import org.springframework.http.server.reactive.AbstractServerHttpRequest;
 import org.springframework.http.server.reactive.AbstractServerHttpResponse;
 import org.springframework.http.server.reactive.ServerHttpRequest;
@@ -18,6 +20,7 @@ import org.springframework.http.server.reactive.ServerHttpResponseDecorator;
 import org.springframework.util.ClassUtils;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.util.UriComponentsBuilder;
+import reactor.netty.Connection;
 import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
 
@@ -121,6 +124,21 @@ final class DirectRequest {
                 .toASCIIString();
         String target = text.substring("http://".length() + ANY_HOST.length());
         return target.startsWith("/") ? target : "/" + target;
+    }
+
+    /**
+     * Whether a request is as it was received, and nothing must read its body: it has none, and its client does not wait for 100. Over HTTP/2
+     * a body needs no header.
+     */
+    static boolean isWithoutBody(ServerHttpRequest request) {
+        return request.getClass() == AS_RECEIVED
+                && request.getMethod().equals(HttpMethod.GET)
+                && ServerHttpRequestDecorator.getNativeRequest(request) instanceof HttpServerRequest received
+                && received instanceof Connection client
+                && !(client.channel() instanceof Http2StreamChannel) // Its requests have the version 1.1 too.
+                && !received.requestHeaders().contains(HttpHeaderNames.CONTENT_LENGTH)
+                && !received.requestHeaders().contains(HttpHeaderNames.TRANSFER_ENCODING)
+                && !received.requestHeaders().contains(HttpHeaderNames.EXPECT);
     }
 
     private static @Nullable ServerHttpRequest received(ServerHttpRequest request) {

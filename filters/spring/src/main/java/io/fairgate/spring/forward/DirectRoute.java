@@ -139,6 +139,9 @@ final class DirectRoute implements Forward {
             to.set(HttpHeaders.HOST, host == null ? "" : host);
         }
         InstanceUse use = several == null ? null : Carried.find(upstream.currentContextView(), InstanceUse.class);
+        if (use == null && DirectRequest.isWithoutBody(exchange.getRequest())) {
+            return outbound.send(Flux.empty()); // An empty Mono would not report that it cannot be sent.
+        }
         Flux<DataBuffer> received = exchange.getRequest().getBody();
         Flux<DataBuffer> body = use == null ? received : use.body(received);
         return outbound.send(

@@ -1,6 +1,8 @@
 package io.fairgate.spring.forward;
 
+import io.fairgate.spring.exchange.ClientConnection;
 import io.fairgate.spring.exchange.Exchanges;
+import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpVersion;
 import java.util.Objects;
@@ -28,6 +30,7 @@ final class UpstreamCall implements UpstreamAnswer.Call {
     private volatile @Nullable UpstreamAnswer answer;
     private volatile @Nullable HttpClientResponse response;
     private volatile @Nullable Connection connection;
+    private volatile @Nullable ShortBody body;
     private volatile boolean isOver;
 
     UpstreamCall(DirectRoute route) {
@@ -86,16 +89,43 @@ final class UpstreamCall implements UpstreamAnswer.Call {
         }
         Exchanges.addFields(exchange);
         ServerHttpResponse client = exchange.getResponse();
-        NettyDataBufferFactory buffers = (NettyDataBufferFactory) client.bufferFactory();
-        Flux<DataBuffer> body = on.inbound().receive().retain().map(buffers::wrap);
-        Mono<Void> written = route.isStreamed(type(client))
-                ? client.writeAndFlushWith(body.map(Flux::just))
-                : client.writeWith(body);
-        return mayHaveTrailers(upstream)
+        boolean isStreamed = route.isStreamed(type(client));
+        boolean hasTrailers = mayHaveTrailers(upstream);
+        if (!isStreamed
+                && !hasTrailers
+                && !ClientConnection.isStream(exchange)
+                && on instanceof ResponseConnection own
+                && ShortBody.isIn(upstream)) {
+            ShortBody begun = new ShortBody(own.inbound().receive().retain(), own.loop());
+            body = begun;
+            return begun.flatMap(whole -> write(exchange, whole))
+                    .doOnError(failed -> client.getHeaders().clearContentHeaders());
+        }
+        Flux<DataBuffer> parts = buffers(client, on.inbound().receive().retain());
+        Mono<Void> written = isStreamed ? client.writeAndFlushWith(parts.map(Flux::just)) : client.writeWith(parts);
+        return hasTrailers
                 ? written.then(upstream.trailerHeaders())
                         .doOnNext(trailers -> addTrailers(exchange, trailers))
                         .then()
                 : written;
+    }
+
+    private static Mono<Void> write(ServerWebExchange exchange, Publisher<ByteBuf> body) {
+        ServerHttpResponse client = exchange.getResponse();
+        HttpServerResponse netty = body instanceof Mono ? Exchanges.nettyResponse(exchange) : null;
+        // A response in one piece to a request of HTTP/1.0 would have that version too, and end the connection.
+        return netty == null || client.isCommitted() || netty.version().equals(HttpVersion.HTTP_1_0)
+                ? client.writeWith(buffers(client, Flux.from(body)))
+                // As writeWith does, with fewer operators.
+                : ClientConnection.onLoop(
+                        exchange,
+                        Mono.defer(
+                                () -> client.setComplete().then(netty.send(body).then())));
+    }
+
+    private static Flux<DataBuffer> buffers(ServerHttpResponse client, Flux<ByteBuf> parts) {
+        NettyDataBufferFactory buffers = (NettyDataBufferFactory) client.bufferFactory();
+        return parts.map(buffers::wrap);
     }
 
     private static @Nullable MediaType type(ServerHttpResponse response) {
@@ -122,6 +152,10 @@ final class UpstreamCall implements UpstreamAnswer.Call {
     /** If the response was not written to its end, its connection is of no use any more. */
     void end(SignalType how) {
         isOver = true;
+        ShortBody begun = body;
+        if (begun != null) {
+            begun.end();
+        }
         Connection on = connection;
         if (how != SignalType.ON_COMPLETE && on != null) {
             on.dispose();

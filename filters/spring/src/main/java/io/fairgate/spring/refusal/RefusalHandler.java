@@ -103,8 +103,11 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
                 ? response.writeWith(
                         Mono.fromSupplier(() -> response.bufferFactory().wrap(body)))
                 // As writeWith does, with fewer operators. The steps that could write as well have ended.
-                : response.setComplete()
-                        .then(netty.sendObject(Unpooled.wrappedBuffer(body)).then());
+                : ClientConnection.onLoop(
+                        exchange,
+                        response.setComplete()
+                                .then(netty.sendObject(Unpooled.wrappedBuffer(body))
+                                        .then()));
     }
 
     /** Whether a request has failed because its client has closed the connection, or the stream. */

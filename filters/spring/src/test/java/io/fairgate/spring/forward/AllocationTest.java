@@ -130,7 +130,7 @@ class AllocationTest {
 
     @ParameterizedTest(name = "{0}, {1}: at most {2} bytes")
     @CsvSource({
-        "direct, ADMITTED, 20500",
+        "direct, ADMITTED, 18800",
         "filter-chain, ADMITTED, 66000",
         "direct, WITHOUT_A_KNOWN_TENANT, 8900",
         "direct, ABOVE_ITS_QUOTA, 10700",

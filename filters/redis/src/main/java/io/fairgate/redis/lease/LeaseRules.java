@@ -20,6 +20,14 @@ final class LeaseRules {
         this.pools = pools;
     }
 
+    /** @throws IllegalArgumentException when there is no such pool */
+    void requirePool(String name) {
+        if (pools.find(name) == null) {
+            throw new IllegalArgumentException(
+                    "unknown pool \"%s\" (expected: the name of an existing pool)".formatted(name));
+        }
+    }
+
     /** The permits that the lease does not hold yet. */
     static Map<String, Integer> lacking(BookedLease lease, LeaseRequest request) {
         Map<String, Integer> lacking = new TreeMap<>(request.permits());

@@ -95,6 +95,16 @@ final class LocalLeases {
         return here;
     }
 
+    /** Keeps what is known now of a lease, if this gateway hosts it. */
+    void knows(BookedLease lease, long clock) {
+        HostedLease here = hosted.get(lease.id());
+        if (here != null) {
+            here.knows(lease);
+            keep(lease, clock);
+            expires(lease, clock);
+        }
+    }
+
     /** It is looked at when it expires. */
     void expires(BookedLease lease, long clock) {
         if (hosted.containsKey(lease.id())) {

@@ -11,15 +11,11 @@ import io.fairgate.lease.LeaseMemory;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.LeaseUnpaidException;
 import io.fairgate.lease.LeasedPools;
 import io.fairgate.lease.Leases;
 import io.fairgate.lease.WaitingLeases;
-import io.fairgate.permit.PermitRefusedException;
-import io.fairgate.permit.RefusalReason;
 import io.fairgate.redis.connection.RedisConnections;
 import io.fairgate.redis.lease.BookedLease.Grant;
-import io.fairgate.redis.lease.BookedLease.Refusal;
 import io.fairgate.redis.lease.BookedLease.Wait;
 import io.fairgate.redis.lease.LeaseBook.Change;
 import io.fairgate.redis.lease.LeaseBook.Found;
@@ -27,14 +23,11 @@ import io.fairgate.redis.lease.LeaseBook.Place;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;
-import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -67,7 +60,7 @@ public final class RedisLeases implements Leases {
     private final BookFollower follower;
     private final RestoredLeases restores;
     private final HostBeats beats;
-    private final Sinks.Empty<Boolean> drained = Sinks.empty();
+    private final Acquisitions acquisitions;
 
     /**
      * Leases of the permits of pools that {@link io.fairgate.redis.RedisPools} has made on the same Redis. Begins to tell the others that this
@@ -112,6 +105,7 @@ public final class RedisLeases implements Leases {
         PoolDecisions decisions = new PoolDecisions(book, rules, ledgers, local, events, time);
         this.restores = new RestoredLeases(book, rules, ledgers, local, decisions, events, time);
         this.beats = new HostBeats(book, local, follower, expiries, time, thread);
+        this.acquisitions = new Acquisitions(book, rules, local, follower, beats, time);
     }
 
     void startBeats() {
@@ -124,7 +118,7 @@ public final class RedisLeases implements Leases {
         return Mono.defer(() -> {
             beats.takeNoMore();
             local.drain();
-            drained.tryEmitEmpty();
+            acquisitions.end();
             return Flux.fromIterable(local.all()).flatMap(this::handOver).then();
         });
     }
@@ -180,172 +174,15 @@ public final class RedisLeases implements Leases {
         events.publish(listener -> listener.ended(status, how));
     }
 
-    /** Keeps what is known of a lease that this gateway hosts. */
-    private void knows(BookedLease lease, long clock) {
-        HostedLease here = local.get(lease.id());
-        if (here != null) {
-            here.knows(lease);
-            local.keep(lease, clock);
-            local.expires(lease, clock);
-        }
-    }
-
     @Override
     public Mono<Boolean> open(LeaseId id, LeaseHolder holder, LeaseTerm term) {
         return book.open(id, holder, term);
     }
 
-    // ---- acquiring ----
-
     @Override
     public Mono<Boolean> acquire(
             LeaseId id, LeaseRequest request, Function<LeaseStatus, @Nullable Mono<Void>> payment) {
-        return detached(book.read(id).flatMap(found -> asked(id, found, request, payment)))
-                .flatMap(asked -> waitFor(asked, request));
-    }
-
-    /**
-     * A lease after a request.
-     *
-     * @param lacking the permits that it does not hold yet
-     * @param hold what waits for them in the pools of this process; null when it waits elsewhere
-     */
-    private record Asked(
-            BookedLease lease,
-            Map<String, Integer> lacking,
-            @Nullable Mono<Void> payment,
-            @Nullable Hold hold) {}
-
-    /** It goes on when the caller waits no longer: a change of the book must not stay without what follows from it. */
-    private static <T> Mono<T> detached(Mono<T> call) {
-        return Mono.defer(() -> Mono.fromFuture(call.toFuture(), true));
-    }
-
-    private Mono<Asked> asked(
-            LeaseId id, Found found, LeaseRequest request, Function<LeaseStatus, @Nullable Mono<Void>> payment) {
-        BookedLease lease = found.lease();
-        if (lease == null) {
-            return Mono.error(new LeaseGoneException(id));
-        }
-        Mono<Void> toPay = payment.apply(lease.status(found.clock()));
-        Map<String, Integer> lacking = LeaseRules.lacking(lease, request);
-        Wait waiting = lease.waiting();
-        BookedLease asked;
-        if (lacking.isEmpty()) {
-            return Mono.just(new Asked(lease, lacking, null, null));
-        } else if (waiting == null) {
-            lacking.keySet().forEach(this::requirePool);
-            asked = rules.requested(lease, request, lacking, book.gateway(), found.clock());
-        } else if (waiting.permits().equals(lacking)) {
-            asked = rules.asked(lease, request, found.clock());
-        } else {
-            return Mono.error(new IllegalStateException("lease %s already waits for %s, and cannot also wait for %s"
-                    .formatted(id, waiting.permits(), lacking)));
-        }
-        if (asked.equals(lease)) {
-            return Mono.just(waiting(lease, lacking, toPay));
-        }
-        return book.change(asked, waiting != null ? Place.KEPT : Place.NEW)
-                .doOnError(unknown -> {
-                    local.pay(id, toPay); // the change may have been made
-                    follower.doubt(id);
-                })
-                .flatMap(change -> {
-                    BookedLease now = change.found().lease();
-                    if (!change.isDone() || now == null) {
-                        return asked(id, change.found(), request, payment);
-                    }
-                    if (isHere(now)) {
-                        local.hosted(now);
-                    }
-                    knows(now, change.found().clock());
-                    return Mono.just(waiting(now, lacking, toPay));
-                });
-    }
-
-    private Asked waiting(BookedLease lease, Map<String, Integer> lacking, @Nullable Mono<Void> toPay) {
-        if (isHere(lease)) {
-            local.pay(lease.id(), toPay);
-        }
-        return new Asked(lease, lacking, toPay, begin(lease));
-    }
-
-    private boolean isHere(BookedLease lease) {
-        return lease.host().equals(book.gateway());
-    }
-
-    private @Nullable Hold begin(BookedLease lease) {
-        Wait wait = lease.waiting();
-        if (wait == null || !isHere(lease)) {
-            return null;
-        }
-        Hold hold = local.begin(lease, wait);
-        local.keep(lease, book.clock());
-        return hold;
-    }
-
-    private void requirePool(String name) {
-        if (pools.find(name) == null) {
-            throw new IllegalArgumentException(
-                    "unknown pool \"%s\" (expected: the name of an existing pool)".formatted(name));
-        }
-    }
-
-    private Mono<Boolean> waitFor(Asked asked, LeaseRequest request) {
-        BookedLease lease = asked.lease();
-        Wait wait = lease.waiting();
-        if (asked.lacking().isEmpty() || wait == null) {
-            return Mono.just(asked.lacking().isEmpty());
-        }
-        Hold hold = asked.hold();
-        Mono<Boolean> answer = hold != null
-                ? local.acquire(hold, lease, wait, request.answerWithin())
-                : elsewhere(asked, wait, now() + request.answerWithin().toNanos());
-        Mono<Boolean> draining = drained.asMono().switchIfEmpty(Mono.error(() -> new LeaseGoneException(lease.id())));
-        return Mono.firstWithSignal(answer, beats.loss(), draining);
-    }
-
-    private long now() {
-        return time.now(TimeUnit.NANOSECONDS);
-    }
-
-    /** The lease waits at another process. If that ends, this one may become the host, and then the payment is needed here. */
-    private Mono<Boolean> elsewhere(Asked asked, Wait wait, long until) {
-        LeaseId id = asked.lease().id();
-        return Mono.defer(() -> {
-                    local.pay(id, asked.payment());
-                    return look(id, wait, asked.lacking(), until);
-                })
-                .doFinally(end -> local.withdraw(id, asked.payment()));
-    }
-
-    /** Looks for the answer that the host of the lease brings into the book. */
-    private Mono<Boolean> look(LeaseId id, Wait wait, Map<String, Integer> lacking, long until) {
-        Duration pause = Duration.ofNanos(Math.min(until - now(), HostBeats.BEATS.toNanos()));
-        if (pause.isNegative() || pause.isZero()) {
-            return Mono.just(false);
-        }
-        return Mono.delay(pause, time).then(book.read(id)).flatMap(found -> {
-            BookedLease lease = found.lease();
-            if (lease == null) {
-                return Mono.error(new LeaseGoneException(id));
-            }
-            if (lacking.keySet().stream().allMatch(lease::isHeldOf)) {
-                return Mono.just(true);
-            }
-            Refusal refusal = lease.refusal();
-            if (refusal != null && refusal.since() == wait.since()) {
-                if (refusal.isUnpaid()) {
-                    return Mono.error(new LeaseUnpaidException(id));
-                }
-                return Mono.error(new PermitRefusedException(
-                        refusal.pool(),
-                        lease.tenant(),
-                        RefusalReason.valueOf(refusal.reason()),
-                        Duration.ofMillis(found.clock() - wait.since())));
-            }
-            return lease.waiting() == null ? Mono.just(false) : look(id, wait, lacking, until);
-        });
+        return acquisitions.acquire(id, request, payment);
     }
 
     // ---- extending and releasing ----
@@ -371,7 +208,7 @@ public final class RedisLeases implements Leases {
                         return extend(change.found(), ttl);
                     }
                     long clock = change.found().clock();
-                    knows(now, clock);
+                    local.knows(now, clock);
                     Duration lasts = Duration.ofMillis(Math.max(0, now.expires() - clock));
                     LeaseStatus status = now.status(clock);
                     events.publish(listener -> listener.extended(status, lasts));
@@ -389,7 +226,7 @@ public final class RedisLeases implements Leases {
 
     @Override
     public Mono<Boolean> release(LeaseId id) {
-        return detached(book.end(id).flatMap(found -> {
+        return Detached.call(book.end(id).flatMap(found -> {
             BookedLease lease = found.lease();
             if (lease == null) {
                 return Mono.just(false);
@@ -401,7 +238,7 @@ public final class RedisLeases implements Leases {
 
     @Override
     public Mono<Void> forget(LeaseId id) {
-        return detached(book.endUnused(id).flatMap(found -> {
+        return Detached.call(book.endUnused(id).flatMap(found -> {
             BookedLease lease = found.lease();
             if (lease == null) {
                 return Mono.<Void>empty();
@@ -413,7 +250,7 @@ public final class RedisLeases implements Leases {
 
     @Override
     public Mono<Boolean> release(LeaseId id, String pool) {
-        return detached(book.read(id).flatMap(found -> release(id, found, pool)));
+        return Detached.call(book.read(id).flatMap(found -> release(id, found, pool)));
     }
 
     private Mono<Boolean> release(LeaseId id, Found found, String pool) {
@@ -433,7 +270,7 @@ public final class RedisLeases implements Leases {
                 }
                 BookedLease now = change.found().lease();
                 if (now != null) {
-                    knows(now, change.found().clock());
+                    local.knows(now, change.found().clock());
                 }
                 LeaseStatus before = lease.status(found.clock());
                 before.held().stream()
@@ -455,7 +292,7 @@ public final class RedisLeases implements Leases {
                     if (here != null) {
                         here.knows(now);
                         local.leave(here, null, null);
-                        begin(now);
+                        acquisitions.begin(now);
                     }
                     return Mono.just(true);
                 });
@@ -477,7 +314,7 @@ public final class RedisLeases implements Leases {
     @Override
     public Mono<Boolean> restore(LeaseId id, LeaseHolder holder, LeaseTerm term, HeldBefore before) {
         return Mono.defer(() -> {
-            before.permits().keySet().forEach(this::requirePool);
+            before.permits().keySet().forEach(rules::requirePool);
             return open(id, holder, before.bounded(term, pools))
                     .flatMap(isOpen -> isOpen ? restores.restore(id, before) : Mono.just(false));
         });

@@ -194,7 +194,7 @@ class ShortBodyTest {
                 parts.forEach(ByteBuf::release);
             }
         } finally {
-            loop.shutdownGracefully();
+            var unused = loop.shutdownGracefully();
         }
     }
 
